@@ -30,6 +30,7 @@ _NAMES = {
     "check": "exercises",
     "claim": "claims",
     "diagram": "diagrams",
+    "everywhere": "processes",
     "show_source": "source",
 }
 __all__ = [*_MODULES, *_NAMES]

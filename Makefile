@@ -1,0 +1,88 @@
+# Two commands are enough: `make run` executes every chapter, `make test` tests everything. `make help` lists the rest.
+
+PYTHON     ?= python3
+BACKEND    ?= torch
+CHAPTERS   ?= all
+JOBS       ?= 2
+TIMEOUT    ?= 300
+# More arguments for pip, for example an extra index with the CPU build of torch (see README.md).
+PIP_ARGS   ?=
+
+VENV  := .venv
+PY    := $(VENV)/bin/python
+ABH   := $(PY) -m attention_by_hand
+STAMP := $(VENV)/.installed
+# With two test runs at a time each keeps its output together, where this make can do that.
+SYNC  := $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
+ONE_THREAD := OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 TF_NUM_INTRAOP_THREADS=1 TF_NUM_INTEROP_THREADS=1 TF_CPP_MIN_LOG_LEVEL=3
+
+.DEFAULT_GOAL := help
+.PHONY: help setup run test check claims lab strip clean lint test-torch test-jax test-tensorflow test-project wheel
+
+help:
+	@echo 'make run      execute every chapter     BACKEND=$(BACKEND)  CHAPTERS="02 05"'
+	@echo 'make test     lint, then the tests on torch, jax and tensorflow'
+	@echo 'make check    every chapter and every solution on every backend'
+	@echo 'make lab      JupyterLab                BACKEND=$(BACKEND)'
+	@echo 'make claims   measure the numbers quoted in the text again (long)'
+	@echo 'make strip    take outputs out of the notebooks before a commit'
+	@echo 'make wheel    build the helpers as one file under dist/, for Colab'
+	@echo 'make setup    only install, into $(VENV)   PYTHON=$(PYTHON)  PIP_ARGS=...'
+	@echo 'make clean    remove results and caches; notebooks and $(VENV) stay'
+
+setup: $(STAMP)
+
+$(STAMP): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \
+	  { echo "Python 3.11 or newer is needed, and $(PYTHON) is $$($(PYTHON) --version 2>/dev/null || echo 'not there'):" \
+	         "install one and name it, for example: make $(or $(MAKECMDGOALS),setup) PYTHON=python3.12"; exit 1; }
+	@$(PY) -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv --clear $(VENV) || \
+	  { echo "$(PYTHON) could not make $(VENV): on Debian and Ubuntu, install the package python3-venv first."; exit 1; }
+	@echo "Installing into $(VENV); the first time takes a few minutes."
+	@$(PY) -m pip install --quiet --disable-pip-version-check $(PIP_ARGS) -c constraints.txt -e '.[all,course,dev]' || \
+	  { echo "Installing failed: pip says why above. Without a network nothing can be installed."; exit 1; }
+	@touch $@
+
+run: setup
+	@$(ABH) run --backend '$(BACKEND)' --chapters '$(CHAPTERS)' --timeout $(TIMEOUT)
+
+# The solutions run even if a chapter failed, so that one look shows everything.
+check: setup
+	@failed=0; \
+	$(ABH) run --backend all --chapters '$(CHAPTERS)' --jobs $(JOBS) --timeout $(TIMEOUT) || failed=1; \
+	echo "== the solutions of the exercises =="; \
+	$(ABH) run --backend all --chapters '$(CHAPTERS)' --jobs $(JOBS) --timeout $(TIMEOUT) \
+	  --notebooks notebooks/solutions --out build/solutions --solved || failed=1; \
+	exit $$failed
+
+claims: setup
+	@$(ABH) claims --backend all --chapters '$(CHAPTERS)' --jobs $(JOBS) --timeout $(TIMEOUT)
+
+lab: setup
+	KERAS_BACKEND='$(BACKEND)' $(PY) -m jupyterlab --notebook-dir=.
+
+strip: setup
+	@$(ABH) strip
+
+wheel: setup
+	$(PY) -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir dist .
+
+lint: setup
+	$(PY) -m ruff check .
+	$(PY) -m ruff format --check .
+	$(ABH) strip --check
+
+test: lint
+	@$(MAKE) --no-print-directory --keep-going --jobs=$(JOBS) $(SYNC) test-torch test-jax test-tensorflow test-project
+
+test-torch test-jax test-tensorflow: test-%: setup
+	@echo "== tests/unit on $* =="
+	@$(ONE_THREAD) KERAS_BACKEND=$* $(PY) -m pytest -q tests/unit
+
+test-project: setup
+	@echo "== tests/project =="
+	@$(ONE_THREAD) $(PY) -m pytest -q tests/project
+
+clean:
+	rm -rf build dist .pytest_cache .ruff_cache .hypothesis src/*.egg-info
+	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
