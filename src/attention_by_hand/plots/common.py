@@ -148,7 +148,8 @@ def bars(labels, heights, title=None, values=None, xlabel=None, ylabel=None, dig
     """
     with style():
         figure, axes = picture(title=title, values=values, **options)
-        drawn = axes[0, 0].bar([fonts.label(str(x)) for x in labels], array(heights), color=COLORS[0], width=0.6)
+        drawn = axes[0, 0].bar(range(len(labels)), array(heights), color=COLORS[0], width=0.6)
+        axes[0, 0].set_xticks(range(len(labels)), [fonts.label(str(x)) for x in labels])
         axes[0, 0].bar_label(drawn, fmt=f"%.{digits}f", padding=2)
         name_axes(axes[0, 0], xlabel, ylabel)
     return figure
