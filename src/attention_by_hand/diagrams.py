@@ -85,13 +85,12 @@ def _box(ax, node, place, label):
     corner = (x - _WIDTH / 2, y - _HEIGHT / 2)
     shape = "round,pad=0.02,rounding_size=0.14" if node.kind == "data" else "square,pad=0.02"
     width = 2.6 if node.new else 1.3
-    ax.add_patch(
-        FancyBboxPatch(corner, _WIDTH, _HEIGHT, boxstyle=shape, fc=fill, ec=edge, ls=line, lw=width, zorder=2)
-    )
+    ax.add_patch(FancyBboxPatch(corner, _WIDTH, _HEIGHT, boxstyle=shape, fc=fill, ec=edge, ls=line, lw=width, zorder=2))
     ax.text(x, y, fonts.label(label), ha="center", va="center", fontsize=11, linespacing=1.25, zorder=3)
     if node.new:
         tag = strings.text("diagrams.new")
-        ax.text(x + _WIDTH / 2, y + _HEIGHT / 2, f"▸ {tag}", ha="right", va="bottom", fontsize=9, color="#c1440e", zorder=4)
+        corner = (x + _WIDTH / 2, y + _HEIGHT / 2 + 0.04)  # clear of the thick edge
+        ax.text(*corner, f"▸ {tag}", ha="right", va="bottom", fontsize=9, color="#c1440e", zorder=4)
 
 
 def _arrow(ax, start, end):
@@ -129,4 +128,171 @@ DIAGRAMS["additive"] = Diagram(
         Node("output", 1.25, 5, "data"),
     ),
     arrows=("query add", "key add", "add score", "score softmax", "softmax mean", "value mean", "mean output"),
+)
+
+DIAGRAMS["backends"] = Diagram(
+    nodes=(
+        Node("chapter", 1, 0, "data"),
+        Node("keras", 1, 1),
+        Node("torch", 0, 2),
+        Node("jax", 1, 2),
+        Node("tensorflow", 2, 2),
+        Node("numbers", 1, 3, "data"),
+    ),
+    arrows=(
+        "chapter keras",
+        "keras torch",
+        "keras jax",
+        "keras tensorflow",
+        "torch numbers",
+        "jax numbers",
+        "tensorflow numbers",
+    ),
+)
+
+DIAGRAMS["additive_paper"] = Diagram(
+    nodes=(
+        Node("query", 0, 0, "data"),
+        Node("key", 1, 0, "data"),
+        Node("value", 2, 0, "data"),
+        Node("query_kernel", 0, 1, "learned", new=True),
+        Node("key_kernel", 1, 1, "learned", new=True),
+        Node("add", 0.5, 2),
+        Node("score", 0.5, 3, "learned"),
+        Node("softmax", 0.5, 4),
+        Node("mean", 1.25, 5),
+        Node("output", 1.25, 6, "data"),
+    ),
+    arrows=(
+        "query query_kernel",
+        "key key_kernel",
+        "query_kernel add",
+        "key_kernel add",
+        "add score",
+        "score softmax",
+        "softmax mean",
+        "value mean",
+        "mean output",
+    ),
+)
+
+_ONE_VECTOR = ("query product", "items product", "product softmax", "softmax mean", "items mean", "mean output")
+
+DIAGRAMS["upgrade_1"] = Diagram(
+    nodes=(
+        Node("query", 0, 0, "data"),
+        Node("items", 1, 0, "data"),
+        Node("product", 0, 1, new=True),
+        Node("softmax", 0, 2),
+        Node("mean", 0.5, 3),
+        Node("output", 0.5, 4, "data"),
+    ),
+    arrows=_ONE_VECTOR,
+)
+
+DIAGRAMS["upgrade_2"] = Diagram(
+    nodes=(
+        Node("query", 0, 0, "data", new=True),
+        Node("items", 1, 0, "data"),
+        Node("product", 0, 1, new=True),
+        Node("softmax", 0, 2),
+        Node("mean", 0.5, 3, new=True),
+        Node("output", 0.5, 4, "data"),
+    ),
+    arrows=_ONE_VECTOR,
+)
+
+DIAGRAMS["upgrade_3"] = Diagram(
+    nodes=(
+        Node("query", 0, 0, "data"),
+        Node("items", 1.5, 0, "data"),
+        Node("key", 1, 1, "learned", new=True),
+        Node("value", 2, 1, "learned", new=True),
+        Node("product", 0.5, 2),
+        Node("softmax", 0.5, 3),
+        Node("mean", 1.25, 4),
+        Node("output", 1.25, 5, "data"),
+    ),
+    arrows=(
+        "query product",
+        "items key",
+        "items value",
+        "key product",
+        "product softmax",
+        "softmax mean",
+        "value mean",
+        "mean output",
+    ),
+)
+
+DIAGRAMS["self_attention"] = Diagram(
+    nodes=(
+        Node("x", 1, 0, "data"),
+        Node("query", 0, 1, "learned", new=True),
+        Node("key", 1, 1, "learned"),
+        Node("value", 2, 1, "learned"),
+        Node("score", 0.5, 2),
+        Node("softmax", 0.5, 3),
+        Node("mean", 1.25, 4),
+        Node("output", 1.25, 5, "data"),
+    ),
+    arrows=(
+        "x query",
+        "x key",
+        "x value",
+        "query score",
+        "key score",
+        "score softmax",
+        "softmax mean",
+        "value mean",
+        "mean output",
+    ),
+)
+
+DIAGRAMS["masked"] = Diagram(
+    nodes=(
+        Node("query", 0, 0, "data"),
+        Node("key", 1, 0, "data"),
+        Node("causal", 2, 0, "data", new=True),
+        Node("padding", 3, 0, "data", new=True),
+        Node("scores", 0.5, 1),
+        Node("join", 2.5, 1, new=True),
+        Node("where", 1.5, 2, new=True),
+        Node("value", 3, 3, "data"),
+        Node("softmax", 1.5, 3),
+        Node("mean", 2.25, 4),
+        Node("output", 2.25, 5, "data"),
+    ),
+    arrows=(
+        "query scores",
+        "key scores",
+        "causal join",
+        "padding join",
+        "scores where",
+        "join where",
+        "where softmax",
+        "softmax mean",
+        "value mean",
+        "mean output",
+    ),
+)
+
+DIAGRAMS["positions"] = Diagram(
+    nodes=(
+        Node("words", 0, 0, "data"),
+        Node("places", 1, 0, "data", new=True),
+        Node("embedding", 0, 1, "learned"),
+        Node("waves", 1, 1, new=True),
+        Node("sum", 0.5, 2, new=True),
+        Node("dropout", 0.5, 3, new=True),
+        Node("attention", 0.5, 4, "learned"),
+    ),
+    arrows=(
+        "words embedding",
+        "places waves",
+        "embedding sum",
+        "waves sum",
+        "sum dropout",
+        "dropout attention",
+    ),
 )

@@ -85,6 +85,73 @@ def causal(query_length, key_length=None):
     return ops.expand_dims(rows >= columns, axis=0)  # (1, Tq, Tv)
 
 
+def padding(ids, pad=0):
+    """Padding mask of token ids: True where there is a token.
+
+    Args:
+        ids: integers (B, T).
+        pad: the id that stands for "no token".
+
+    Returns:
+        Boolean tensor (B, T).
+    """
+    return ops.not_equal(ops.convert_to_tensor(ids), pad)
+
+
+def from_lengths(lengths, length):
+    """Padding mask of sequences of which only the first steps are real ("valid lengths").
+
+    Args:
+        lengths: integers (B,), the number of real steps of each sequence.
+        length: T, the number of steps including padding.
+
+    Returns:
+        Boolean tensor (B, T).
+
+    Raises:
+        ValueError: `lengths` is not a vector of integers.
+    """
+    lengths = ops.convert_to_tensor(lengths)
+    dtype = keras.backend.standardize_dtype(lengths.dtype)
+    if len(lengths.shape) != 1 or "int" not in dtype:
+        raise ValueError(f"lengths must be integers of shape (B,); got {dtype} {tuple(lengths.shape)}")
+    return ops.expand_dims(ops.arange(length, dtype=dtype), axis=0) < ops.expand_dims(lengths, axis=1)  # (B, T)
+
+
+def sliding_window(query_length, key_length=None, window=1):
+    """Band mask: query i sees the keys j with |i − j| < window, as `sliding_window` of Keras's layers.
+
+    Args:
+        query_length: Tq, an integer or a scalar tensor.
+        key_length: Tv; as many as queries when None.
+        window: half the width of the band, at least 1; 1 leaves only the diagonal.
+
+    Returns:
+        Boolean tensor (1, Tq, Tv).
+
+    Raises:
+        ValueError: `window` is smaller than 1.
+    """
+    if window < 1:
+        raise ValueError(f"window must be at least 1, or nobody may attend to anything; got {window}")
+    key_length = query_length if key_length is None else key_length
+    rows = ops.expand_dims(ops.arange(query_length), axis=1)  # (Tq, 1)
+    columns = ops.expand_dims(ops.arange(key_length), axis=0)  # (1, Tv)
+    return ops.expand_dims(ops.abs(rows - columns) < window, axis=0)  # (1, Tq, Tv)
+
+
+def combine(*masks):
+    """All masks at once: True where every mask that is not None is True; None if all are None.
+
+    The masks must be boolean and broadcast against each other: (B, 1, Tv) with (1, Tq, Tv), say.
+    """
+    joined = None
+    for mask in masks:
+        if mask is not None:
+            joined = mask if joined is None else ops.logical_and(joined, mask)
+    return joined
+
+
 def score_mask(query, value, value_mask=None, attention_mask=None, use_causal_mask=False):
     """Join all masks that act on scores into one, or None where nothing is masked.
 
@@ -106,12 +173,7 @@ def score_mask(query, value, value_mask=None, attention_mask=None, use_causal_ma
         parts.append(attention_mask if rank == 3 else ops.expand_dims(attention_mask, axis=0))  # (1 | B, Tq, Tv)
     if use_causal_mask:
         parts.append(causal(ops.shape(query)[1], ops.shape(value)[1]))  # (1, Tq, Tv)
-    if not parts:
-        return None
-    joined = parts[0]
-    for part in parts[1:]:
-        joined = ops.logical_and(joined, part)
-    return joined
+    return combine(*parts)
 
 
 def masked_softmax(scores, mask=None):

@@ -55,7 +55,7 @@ def show_source(thing, since=None, docstring=False):
     for block in matcher.get_matching_blocks():
         new[block.b : block.b + block.size] = [False] * block.size
     first = since[0] if isinstance(since, (list, tuple)) else since
-    return Source(lines, new, strings.text("source.legend", rung=first.__qualname__))
+    return Source(lines, new, strings.text("source.legend", rung=getattr(first, "__qualname__", first.__name__)))
 
 
 def _lines(thing, docstring):
@@ -71,7 +71,8 @@ def _without_docstrings(code):
     """The code without docstrings, all else untouched (comments included)."""
     lines = code.splitlines()
     for node in ast.walk(ast.parse(code)):
-        if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and ast.get_docstring(node) is not None:
+        documented = isinstance(node, (ast.FunctionDef, ast.ClassDef)) and ast.get_docstring(node) is not None
+        if documented and len(node.body) > 1:  # a body that is only a docstring stays: without it nothing is left
             first = node.body[0]
             end = first.end_lineno
             while end < len(lines) and not lines[end].strip() and isinstance(node, ast.FunctionDef):

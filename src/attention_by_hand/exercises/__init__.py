@@ -39,5 +39,10 @@ def check(exercise_id, answer=...):
     """
     known = exercises()
     if exercise_id not in known:
-        raise KeyError(strings.text("checks.unknown", id=exercise_id, known=", ".join(sorted(known))))
+        raise KeyError(strings.text("checks.unknown", id=exercise_id, known=", ".join(sorted(known, key=_order))))
     return known[exercise_id].check(answer)
+
+
+def _order(exercise_id):
+    """Sorts "0.10" after "0.9"."""
+    return [int(part) if part.isdigit() else -1 for part in exercise_id.split(".")]

@@ -81,20 +81,23 @@ class Function(Exercise):
     def check(self, answer):
         if answer is ... or answer is None:
             return self.not_attempted()
+        if not callable(answer):
+            return self.not_yet("not_a_function", strings.text("checks.not_a_function", type=type(answer).__name__))
         rng = np.random.default_rng()
         for _ in range(DRAWS):
-            result = self._check_once(answer, self._tensors(self.inputs(rng)))
+            result = self._check_once(answer, self.inputs(rng))
             if result is not None:
                 return result
         return self.right()
 
     def _tensors(self, arguments):
-        return [ops.convert_to_tensor(x) if isinstance(x, np.ndarray) else x for x in arguments]
+        """Fresh copies: an answer that changes its arguments in place must not change what is expected."""
+        return [ops.convert_to_tensor(x.copy()) if isinstance(x, np.ndarray) else x for x in arguments]
 
     def _check_once(self, answer, arguments):
         """None when right, else the result that says what is wrong."""
         try:
-            given = answer(*arguments)
+            given = answer(*self._tensors(arguments))
         except NotImplementedError:
             return self.not_attempted()
         except Exception as error:  # whatever a student's code raises is part of the diagnosis
@@ -103,21 +106,25 @@ class Function(Exercise):
         if given is None or given is ...:
             return self.not_attempted()
         try:
-            given = [to_numpy(part) for part in _parts(given)]
+            given = [_numbers(part) for part in _parts(given)]
         except Exception:  # not convertible: a dict, a string, a ragged list
             return self.not_yet("not_a_tensor", strings.text("checks.not_a_tensor", type=type(given).__name__))
-        expected = [to_numpy(part) for part in _parts(self.solution(*arguments))]
+        expected = self._run(self.solution, arguments)
         if self._same(given, expected):
             return None
         for name, wrong in self.mistakes.items():
-            if self._same(given, [to_numpy(part) for part in _parts(wrong(*arguments))]):
+            if self._same(given, self._run(wrong, arguments), equal_nan=True):
                 return self.not_yet(name, self.sentence(name))
         return self.not_yet(*_difference(given, expected))
 
-    def _same(self, a, b):
+    def _run(self, function, arguments):
+        return [_numbers(part) for part in _parts(function(*self._tensors(arguments)))]
+
+    def _same(self, a, b, equal_nan=False):
+        """Whether all parts agree. NaN equals NaN only for a mistake, which may be known by it."""
+        close = {"rtol": self.tolerance, "atol": self.tolerance, "equal_nan": equal_nan}
         return len(a) == len(b) and all(
-            x.shape == y.shape and np.allclose(x, y, rtol=self.tolerance, atol=self.tolerance)
-            for x, y in zip(a, b, strict=True)
+            x.shape == y.shape and np.allclose(x, y, **close) for x, y in zip(a, b, strict=True)
         )
 
 
@@ -138,7 +145,8 @@ class Question(Exercise):
     tolerance: float = 1e-2
 
     def check(self, answer):
-        if answer is ... or answer is None:
+        parts = answer if isinstance(answer, (tuple, list)) else [answer]
+        if any(part is ... or part is None for part in parts):
             return self.not_attempted()
         if self._same(answer, self.expected):
             return self.right()
@@ -148,19 +156,31 @@ class Question(Exercise):
         return self.not_yet("other", strings.text("checks.wrong_value"))
 
     def _same(self, a, b):
-        if isinstance(b, str):
-            return isinstance(a, str) and a.strip().lower() == b.lower()
-        if isinstance(b, bool) or isinstance(a, (bool, str)):
-            return a is b
+        """Words without regard to case, truth values and whole numbers exactly, other numbers within the tolerance."""
+        if isinstance(b, str) or isinstance(a, str):
+            return isinstance(a, str) and isinstance(b, str) and a.strip().lower() == b.lower()
+        if isinstance(b, bool) or isinstance(a, (bool, np.bool_)):
+            return isinstance(b, bool) and isinstance(a, (bool, np.bool_)) and bool(a) is b
         try:
-            x, y = np.asarray(a, "float64"), np.asarray(b, "float64")
-        except (TypeError, ValueError):
+            x, y = _numbers(a), np.asarray(b)
+        except Exception:  # whatever cannot be read as numbers is not the expected number
             return False
-        return x.shape == y.shape and bool(np.allclose(x, y, rtol=self.tolerance, atol=self.tolerance))
+        tolerance = 0 if y.dtype.kind in "iu" else self.tolerance
+        return x.shape == y.shape and bool(np.allclose(x, y, rtol=tolerance, atol=tolerance))
 
 
 def _first_line(error):
     return f"{type(error).__name__}: {(str(error).splitlines() or [''])[0]}"
+
+
+def _numbers(part):
+    """A NumPy array of numbers of a tensor, array or list; raises when it is anything else."""
+    found = np.asarray(part) if isinstance(part, (list, tuple)) else to_numpy(part)
+    if found.dtype.kind == "V":  # half precision of some backends has a kind of its own
+        return found.astype("float32")
+    if found.dtype.kind not in "biuf":
+        raise TypeError(f"numbers expected, got dtype {found.dtype}")
+    return found
 
 
 def _parts(result):
@@ -170,20 +190,24 @@ def _parts(result):
 
 def _difference(given, expected):
     """Name and sentence of a difference that matches no known mistake, from general signs."""
-    for x, y in zip(given, expected, strict=False):
+    if len(given) != len(expected):
+        return "parts", strings.text("checks.parts", given=len(given), expected=len(expected))
+    for x, y in zip(given, expected, strict=True):
         if x.shape != y.shape:
             return _shape_difference(x, y)
         if not np.isfinite(x).all():
             return "not_finite", strings.text("checks.not_finite")
         if np.allclose(x, y, rtol=1e-4, atol=1e-4):
             continue
+        if y.size == 1:  # every wrong number is some factor of the right one: say both
+            return "other", strings.text("checks.number", given=f"{x.item():.4g}", expected=f"{y.item():.4g}")
         ratio = np.sum(x * y) / max(np.sum(y * y), 1e-12)
         if np.allclose(x, ratio * y, rtol=1e-3, atol=1e-4) and abs(ratio) > 1e-3:
             return "factor", strings.text("checks.factor", factor=f"{ratio:.3g}")
-        gap = np.abs(x - y)
+        gap = np.abs(np.subtract(x, y, dtype="float64"))  # also for booleans, which have no minus
         index = tuple(int(i) for i in np.argwhere(gap > 1e-4)[0])
         return "other", strings.text("checks.values", difference=f"{gap.max():.3g}", index=index)
-    return "other", strings.text("checks.not_a_tensor", type=f"tuple of {len(given)}")
+    return "other", strings.text("checks.wrong_value")
 
 
 def _shape_difference(x, y):

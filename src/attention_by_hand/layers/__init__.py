@@ -3,6 +3,33 @@
 from attention_by_hand.layers.additive import AdditiveAttention
 from attention_by_hand.layers.base import AttentionPooling
 from attention_by_hand.layers.dot_product import DotProductAttention
+from attention_by_hand.layers.multi_head import MultiHeadAttention
+from attention_by_hand.layers.positional import LearnedPositionalEmbedding, SinusoidalPositionalEncoding, sinusoids
+from attention_by_hand.layers.relative import (
+    AlibiAttention,
+    RelativePositionAttention,
+    RotaryAttention,
+    RotaryEmbedding,
+    alibi_slopes,
+    skew,
+)
+from attention_by_hand.layers.self_attention import SelfAttention
 from attention_by_hand.layers.uniform import UniformAttention
 
-__all__ = ["AdditiveAttention", "AttentionPooling", "DotProductAttention", "UniformAttention"]
+__all__ = [
+    "AdditiveAttention",
+    "AlibiAttention",
+    "AttentionPooling",
+    "DotProductAttention",
+    "LearnedPositionalEmbedding",
+    "MultiHeadAttention",
+    "RelativePositionAttention",
+    "RotaryAttention",
+    "RotaryEmbedding",
+    "SelfAttention",
+    "SinusoidalPositionalEncoding",
+    "UniformAttention",
+    "alibi_slopes",
+    "sinusoids",
+    "skew",
+]

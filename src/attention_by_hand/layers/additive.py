@@ -60,14 +60,14 @@ class AdditiveAttention(AttentionPooling):
 
     def score(self, query, key):
         if self.units is not None:
-            query = ops.matmul(query, self.query_kernel)  # (B, Tq, U)
-            key = ops.matmul(key, self.key_kernel)  # (B, Tv, U)
+            query = ops.einsum("btd,du->btu", query, self.query_kernel)  # (B, Tq, U)
+            key = ops.einsum("bsd,du->bsu", key, self.key_kernel)  # (B, Tv, U)
         query = ops.expand_dims(query, axis=2)  # (B, Tq, 1, U)
         key = ops.expand_dims(key, axis=1)  # (B, 1, Tv, U)
         hidden = ops.tanh(query + key)  # (B, Tq, Tv, U)
         if not self.use_scale:
             return ops.sum(hidden, axis=-1)  # (B, Tq, Tv)
-        return ops.matmul(hidden, self.scale)  # (B, Tq, Tv)
+        return ops.einsum("btsu,u->bts", hidden, self.scale)  # (B, Tq, Tv)
 
     def get_config(self):
         return {**super().get_config(), "units": self.units, "use_scale": self.use_scale}

@@ -35,7 +35,7 @@ class AttentionPooling(keras.layers.Layer):
 
     def build(self, query_shape, value_shape, key_shape=None):
         key_shape = value_shape if key_shape is None else key_shape
-        _check_shapes(query_shape, value_shape, key_shape)
+        check_shapes(query_shape, value_shape, key_shape)
         self.build_score(query_shape[-1], key_shape[-1])
 
     def build_score(self, query_width, key_width):
@@ -79,12 +79,13 @@ class AttentionPooling(keras.layers.Layer):
                 wrong shape or values other than 0 and 1.
         """
         key = value if key is None else key
-        _check_floating(query=query, value=value, key=key)
-        query_mask, value_mask, attention_mask = _checked_masks(
+        check_floating(query=query, value=value, key=key)
+        query_mask, value_mask, attention_mask = checked_masks(
             query.shape, value.shape, query_mask, value_mask, attention_mask
         )
         mask = masks.score_mask(query, value, value_mask, attention_mask, use_causal_mask)
         same = key is value
+        query = masks.clear(query, query_mask)  # (B, Tq, Dq): padding may hold NaN, and 0 · NaN is NaN
         value = masks.clear(value, value_mask)  # (B, Tv, Dv)
         key = value if same else masks.clear(key, value_mask)  # (B, Tv, Dk)
 
@@ -93,7 +94,7 @@ class AttentionPooling(keras.layers.Layer):
         dropped = weights
         if self.dropout > 0 and training:
             dropped = keras.random.dropout(weights, self.dropout, seed=self.seed_generator)
-        output = masks.clear(ops.matmul(dropped, value), query_mask)  # (B, Tq, Dv)
+        output = masks.clear(ops.einsum("bts,bsd->btd", dropped, value), query_mask)  # (B, Tq, Dv)
         return (output, weights) if return_attention_scores else output
 
     def compute_output_shape(self, query_shape, value_shape, key_shape=None):
@@ -102,9 +103,11 @@ class AttentionPooling(keras.layers.Layer):
     def compute_output_spec(self, query, value, key=None, return_attention_scores=False, **kwargs):
         """Symbolic outputs, from shapes alone: (B, Tq, Dv) and, when asked for, weights (B, Tq, Tv)."""
         key = value if key is None else key
-        _check_shapes(query.shape, value.shape, key.shape)
-        _check_floating(query=query, value=value, key=key)
-        _checked_masks(query.shape, value.shape, *(kwargs.get(f"{name}_mask") for name in ("query", "value", "attention")))
+        check_shapes(query.shape, value.shape, key.shape)
+        check_floating(query=query, value=value, key=key)
+        checked_masks(
+            query.shape, value.shape, *(kwargs.get(f"{name}_mask") for name in ("query", "value", "attention"))
+        )
         output = keras.KerasTensor((*query.shape[:-1], value.shape[-1]), dtype=self.compute_dtype)
         weights = keras.KerasTensor((*query.shape[:-1], value.shape[1]), dtype=self.compute_dtype)
         return (output, weights) if return_attention_scores else output
@@ -113,7 +116,7 @@ class AttentionPooling(keras.layers.Layer):
         return {**super().get_config(), "dropout": self.dropout, "seed": self.seed}
 
 
-def _check_shapes(query_shape, value_shape, key_shape):
+def check_shapes(query_shape, value_shape, key_shape):
     """Refuse shapes that do not fit together, as far as they are known."""
     for name, shape in (("query", query_shape), ("value", value_shape), ("key", key_shape)):
         if len(shape) != 3:
@@ -126,20 +129,30 @@ def _check_shapes(query_shape, value_shape, key_shape):
         raise ValueError(f"key must have as many steps as value, {value_shape[1]}; got {tuple(key_shape)}")
 
 
-def _check_floating(**tensors):
+def check_floating(**tensors):
+    """Refuse integer inputs, which have no gradient and no softmax."""
     for name, tensor in tensors.items():
         dtype = keras.backend.standardize_dtype(tensor.dtype)
         if not keras.backend.is_float_dtype(dtype):
             raise ValueError(f"{name} must be floating point (embed token ids first); got dtype {dtype}")
 
 
-def _checked_masks(query_shape, value_shape, query_mask, value_mask, attention_mask):
-    """The three masks as booleans of the right shape."""
+def checked_masks(query_shape, value_shape, query_mask, value_mask, attention_mask, num_heads=None):
+    """The three masks as booleans of the right shape; with heads, one attention mask a head is allowed."""
     batch, query_length = query_shape[:2]
     value_length = value_shape[1]
     full = {"(B, Tq, Tv)": (batch, query_length, value_length), "(Tq, Tv)": (query_length, value_length)}
+    if num_heads is not None:
+        full["(B, H, Tq, Tv)"] = (batch, num_heads, query_length, value_length)
     return (
         masks.as_boolean(query_mask, "query_mask", {"(B, Tq)": (batch, query_length)}),
         masks.as_boolean(value_mask, "value_mask", {"(B, Tv)": (batch, value_length)}),
         masks.as_boolean(attention_mask, "attention_mask", full),
     )
+
+
+def check_size(name, size):
+    """A size as it came, if it is a positive integer."""
+    if not isinstance(size, int) or isinstance(size, bool) or size < 1:
+        raise ValueError(f"{name} must be a positive integer; got {size!r}")
+    return size

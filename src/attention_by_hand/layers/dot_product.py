@@ -43,7 +43,9 @@ class DotProductAttention(AttentionPooling):
         if score_mode not in SCORE_MODES:
             raise ValueError(f"score_mode must be one of {', '.join(SCORE_MODES)}; got {score_mode!r}")
         if units is not None and (score_mode != "concat" or not isinstance(units, int) or units < 1):
-            raise ValueError(f'units must be a positive integer, with score_mode="concat"; got {units!r}, {score_mode!r}')
+            raise ValueError(
+                f'units must be a positive integer, with score_mode="concat"; got {units!r}, {score_mode!r}'
+            )
         if scale == "sqrt" and score_mode == "concat":
             raise ValueError('scale="sqrt" is for products: a tanh is bounded and needs no 1/√D')
         self.scale = scale
@@ -78,19 +80,19 @@ class DotProductAttention(AttentionPooling):
             return self.concat_score(query, key)
         query = self.scaled(query)  # (B, Tq, Dq): before the product, so that float16 does not overflow
         if self.score_mode == "general":
-            query = ops.matmul(query, self.kernel)  # (B, Tq, Dk)
-        return ops.matmul(query, ops.transpose(key, (0, 2, 1)))  # (B, Tq, Tv)
+            query = ops.einsum("btd,de->bte", query, self.kernel)  # (B, Tq, Dk)
+        return ops.einsum("btd,bsd->bts", query, key)  # (B, Tq, Tv)
 
     def concat_score(self, query, key):
         """W [query; key] = W_q query + W_k key: one product each, before they meet in (B, Tq, Tv, U)."""
         if self.units is not None:
-            query = ops.matmul(query, self.kernel[: self.query_width])  # (B, Tq, U)
-            key = ops.matmul(key, self.kernel[self.query_width :])  # (B, Tv, U)
+            query = ops.einsum("btd,du->btu", query, self.kernel[: self.query_width])  # (B, Tq, U)
+            key = ops.einsum("bsd,du->bsu", key, self.kernel[self.query_width :])  # (B, Tv, U)
         query = ops.expand_dims(self.scaled(query), axis=2)  # (B, Tq, 1, U)
         key = ops.expand_dims(self.scaled(key), axis=1)  # (B, 1, Tv, U)
         hidden = ops.tanh(query + key)  # (B, Tq, Tv, U)
         if self.units is not None:
-            return ops.matmul(hidden, self.score_weight)  # (B, Tq, Tv)
+            return ops.einsum("btsu,u->bts", hidden, self.score_weight)  # (B, Tq, Tv)
         return self.score_weight * ops.sum(hidden, axis=-1)  # (B, Tq, Tv)
 
     def get_config(self):

@@ -16,4 +16,4 @@ class UniformAttention(AttentionPooling):
 
     def score(self, query, key):
         tie = ops.matmul(query[..., :1], ops.transpose(key[..., :1], (0, 2, 1)))  # (B, Tq, Tv): the shape only
-        return ops.zeros_like(tie)
+        return 0.0 * tie  # not a constant: the gradient exists, and is 0

@@ -1,0 +1,26 @@
+"""Parity: our layer and the Keras built-in, given the same weights and inputs, must give the same numbers.
+
+In a chapter one line is enough: `abh.parity.run(layer_class)` compares the whole grid of options and prints a
+table; `abh.parity.compare(ours, builtin, [query, value])` compares one pair of layers.
+"""
+
+from attention_by_hand.parity.compare import Comparison, compare, copy_weights, draw_weights
+from attention_by_hand.parity.grid import Case, grid, run
+from attention_by_hand.parity.one_head import one_head, run_one_head
+from attention_by_hand.parity.reference import Projected, reference
+from attention_by_hand.parity.table import Table
+
+__all__ = [
+    "Case",
+    "Comparison",
+    "Projected",
+    "Table",
+    "compare",
+    "copy_weights",
+    "draw_weights",
+    "grid",
+    "one_head",
+    "reference",
+    "run",
+    "run_one_head",
+]
