@@ -12,17 +12,20 @@ VENV  := .venv
 PY    := $(VENV)/bin/python
 ABH   := $(PY) -m attention_by_hand
 STAMP := $(VENV)/.installed
+COLAB := .venv-colab
 # With two test runs at a time each keeps its output together, where this make can do that.
 SYNC  := $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 ONE_THREAD := OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 TF_NUM_INTRAOP_THREADS=1 TF_NUM_INTEROP_THREADS=1 TF_CPP_MIN_LOG_LEVEL=3
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test check claims lab strip clean lint test-torch test-jax test-tensorflow test-project wheel
+.PHONY: help setup run test check claims lab strip clean lint test-torch test-jax test-tensorflow test-project wheel \
+        test-colab colab-torch colab-jax colab-tensorflow
 
 help:
 	@echo 'make run      execute every chapter     BACKEND=$(BACKEND)  CHAPTERS="02 05"'
 	@echo 'make test     lint, then the tests on torch, jax and tensorflow'
 	@echo 'make check    every chapter and every solution on every backend'
+	@echo 'make test-colab   the unit tests on the versions that Google Colab has, in $(COLAB)'
 	@echo 'make lab      JupyterLab                BACKEND=$(BACKEND)'
 	@echo 'make claims   measure the numbers quoted in the text again (long)'
 	@echo 'make strip    take outputs out of the notebooks before a commit'
@@ -82,6 +85,21 @@ test-torch test-jax test-tensorflow: test-%: setup
 test-project: setup
 	@echo "== tests/project =="
 	@$(ONE_THREAD) $(PY) -m pytest -q tests/project
+
+# Older versions, as Google Colab has them: an environment of its own, the unit tests only, one backend after the other.
+test-colab: colab-torch colab-jax colab-tensorflow
+
+colab-torch colab-jax colab-tensorflow: colab-%: $(COLAB)/.installed
+	@echo "== tests/unit on $*, the versions of Colab =="
+	@$(ONE_THREAD) KERAS_BACKEND=$* $(COLAB)/bin/python -m pytest -q tests/unit
+
+$(COLAB)/.installed: constraints-colab.txt pyproject.toml
+	@$(PYTHON) -m venv --clear $(COLAB)
+	@echo "Installing into $(COLAB); this takes a few minutes."
+	@$(COLAB)/bin/python -m pip install --quiet --disable-pip-version-check $(PIP_ARGS) \
+	  -c constraints-colab.txt -r constraints-colab.txt pytest hypothesis psutil pylopdf-fonts-ko
+	@$(COLAB)/bin/python -m pip install --quiet --disable-pip-version-check $(PIP_ARGS) --no-deps -e .
+	@touch $@
 
 clean:
 	rm -rf build dist .pytest_cache .ruff_cache .hypothesis src/*.egg-info

@@ -7,7 +7,6 @@ Keras that was imported, never the variable alone, so that what it reports is wh
 import contextlib
 import os
 import platform
-from importlib import metadata
 
 import keras
 import numpy as np
@@ -201,6 +200,53 @@ def value_and_grad(function, inputs=(), variables=()):
     return float(to_numpy(value)), arrays[: len(tensors)], arrays[len(tensors) :]
 
 
+def differentiate(function, variables=()):
+    """A function that computes value, extra results and gradients of `function`, to be called many times.
+
+    One run gives everything, so that a comparison does not compute the forward pass twice.
+
+    Args:
+        function: called as `function(*inputs, *others)` with tensors; returns `(scalar, extras)`.
+        variables: Keras variables to differentiate by.
+
+    Returns:
+        A callable `run(inputs, others=())`, with `inputs` to differentiate by, floating point, and `others`
+        arrays or None, which gives `(value, extras, input_gradients, variable_gradients)` as NumPy arrays.
+    """
+    variables = list(variables)
+    if name() == "jax":
+        return _differentiate_jax(function, variables)
+
+    def run(inputs, others=()):
+        extras = []
+
+        def scalar(*tensors):
+            value, found = function(*tensors, *(None if x is None else keras.ops.convert_to_tensor(x) for x in others))
+            extras[:] = [to_numpy(x) for x in found]
+            return value
+
+        value, *gradients = value_and_grad(scalar, inputs, variables)
+        return value, extras, *gradients
+
+    return run
+
+
+def _differentiate_jax(function, variables):
+    import jax
+
+    def pure(inputs, values, others):
+        with keras.StatelessScope(state_mapping=list(zip(variables, values, strict=True))):
+            return function(*inputs, *others)
+
+    def run(inputs, others=()):
+        traced = jax.value_and_grad(pure, argnums=(0, 1), has_aux=True)  # whatever is extra must leave as a result
+        inputs = [keras.ops.convert_to_tensor(x) for x in inputs]
+        (value, extras), gradients = traced(inputs, [v.value for v in variables], list(others))
+        return float(value), *([to_numpy(x) for x in part] for part in (extras, *gradients))
+
+    return run
+
+
 def _scalar(function):
     def checked(*tensors):
         value = function(*tensors)
@@ -246,9 +292,41 @@ def _grad_tensorflow(function, tensors, variables):
     return value, [tf.convert_to_tensor(g) if isinstance(g, tf.IndexedSlices) else g for g in grads]
 
 
-def package_version(distribution):
-    """Installed version of a distribution, or None."""
-    try:
-        return metadata.version(distribution)
-    except metadata.PackageNotFoundError:
+def torch_multi_head(weights, query, value, key=None, mask=None):
+    """What `torch.nn.MultiheadAttention` computes with the weights of a Keras layer; None on other backends.
+
+    Its `embed_dim` is the width of the query and must equal H · Dk, with values as wide as keys. It stores its
+    kernels transposed, all heads in one matrix, and its masks mean the opposite: True = ignore.
+
+    Args:
+        weights: eight arrays in Keras's order: query, key, value and output, each a kernel and a bias.
+        query, value, key: float32 arrays (B, Tq, Dq), (B, Tv, Dv), (B, Tv, Dk); the values when `key` is None.
+        mask: boolean array that broadcasts to (B, H, Tq, Tv), True = may attend; or None.
+
+    Returns:
+        `(output (B, Tq, Dq), weights (B, H, Tq, Tv))` as NumPy arrays, or None.
+    """
+    if name() != "torch":
         return None
+    import torch
+
+    key = value if key is None else key
+    heads, width = weights[0].shape[1], query.shape[-1]
+    sizes = {"kdim": key.shape[-1], "vdim": value.shape[-1], "batch_first": True, "device": "cpu"}
+    layer = torch.nn.MultiheadAttention(width, heads, **sizes)
+    kernels = [torch.tensor(k.reshape(k.shape[0], -1).T) for k in weights[0:6:2]]  # (H · Dk, D) each
+    state = {"in_proj_bias": torch.tensor(np.concatenate([b.reshape(-1) for b in weights[1:6:2]]))}
+    if "in_proj_weight" in layer.state_dict():  # torch joins the three kernels when their widths are equal
+        state["in_proj_weight"] = torch.cat(kernels)
+    else:
+        state |= dict(zip(("q_proj_weight", "k_proj_weight", "v_proj_weight"), kernels, strict=True))
+    state["out_proj.weight"] = torch.tensor(weights[6].reshape(-1, weights[6].shape[-1]).T)
+    state["out_proj.bias"] = torch.tensor(weights[7])
+    layer.load_state_dict(state)
+    if mask is not None:
+        shape = (len(query), heads, query.shape[1], value.shape[1])
+        mask = torch.tensor(~np.broadcast_to(mask, shape)).reshape(-1, *shape[2:])  # (B · H, Tq, Tv), True = ignore
+    with torch.no_grad():
+        inputs = (torch.tensor(x) for x in (query, key, value))  # key before value
+        output, found = layer(*inputs, attn_mask=mask, average_attn_weights=False)
+    return output.numpy(), found.numpy()

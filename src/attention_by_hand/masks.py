@@ -115,7 +115,8 @@ def from_lengths(lengths, length):
     dtype = keras.backend.standardize_dtype(lengths.dtype)
     if len(lengths.shape) != 1 or "int" not in dtype:
         raise ValueError(f"lengths must be integers of shape (B,); got {dtype} {tuple(lengths.shape)}")
-    return ops.expand_dims(ops.arange(length, dtype=dtype), axis=0) < ops.expand_dims(lengths, axis=1)  # (B, T)
+    lengths = ops.cast(lengths, "int32")  # TensorFlow counts in no narrower type, and 8 bits end at 255
+    return ops.expand_dims(ops.arange(length, dtype="int32"), axis=0) < ops.expand_dims(lengths, axis=1)  # (B, T)
 
 
 def sliding_window(query_length, key_length=None, window=1):

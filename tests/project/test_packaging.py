@@ -19,6 +19,11 @@ PINS = dict(
     for line in (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
     if line.strip() and not line.startswith("#")
 )
+COLAB = dict(
+    line.split("==")
+    for line in (ROOT / "constraints-colab.txt").read_text(encoding="utf-8").splitlines()
+    if line.strip() and not line.startswith("#")
+)
 DIRECT = [Requirement(text) for texts in [PROJECT["dependencies"], *EXTRAS.values()] for text in texts]
 
 
@@ -39,6 +44,14 @@ def test_constraints_are_exact_public_versions():
     lines = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
     assert all(re.fullmatch(r"[A-Za-z0-9._-]+==[0-9][0-9A-Za-z.]*", line) for line in lines)
     assert len(PINS) == len(lines) and "attention-by-hand" not in PINS
+
+
+def test_versions_of_colab_are_exact_and_allowed_by_the_package():
+    assert {"keras", "numpy", "matplotlib", "torch", "jax", "tensorflow-cpu"} <= set(COLAB)
+    assert all(re.fullmatch(r"[0-9][0-9A-Za-z.]*", version) for version in COLAB.values())
+    for requirement in DIRECT:
+        if requirement.name in COLAB:
+            assert requirement.specifier.contains(COLAB[requirement.name]), requirement
 
 
 def test_environment_file_names_what_pyproject_has():
@@ -72,6 +85,7 @@ def test_missing_extra_is_one_sentence(package):
 
 
 def test_no_host_or_machine_path_is_in_the_project_files():
-    for name in ("Makefile", "pyproject.toml", "constraints.txt", "environment.yml", ".ci/run"):
+    constraints = ("constraints.txt", "constraints-colab.txt")
+    for name in ("Makefile", "pyproject.toml", *constraints, "environment.yml", ".ci/run"):
         text = (ROOT / name).read_text(encoding="utf-8")
         assert re.findall(r"https?://\S+|/(?:home|Users|root|work|opt)/\S*", text) == [], name

@@ -91,7 +91,7 @@ def test_option_that_keras_lacks_is_reported_and_not_counted():
 
     table = parity.run(AdditiveAttention, quick=True, builtin=OldAttention)
     assert set(table.missing) == {"use_scale=False", "use_scale=True", "units=8"}
-    assert table.cases == 12  # six masks, two draws, the row "dropout=0.5"
+    assert table.cases == 18  # six masks, three draws, the row "dropout=0.5"
     assert "not in this Keras: use_scale" in str(table)
     assert table.ok
 
@@ -114,3 +114,12 @@ def test_unknown_arguments_are_refused(rng):
         parity.grid(keras.layers.Dense)
     with pytest.raises(ValueError, match="ours must be"):
         parity.reference(keras.layers.Dense(3))
+
+
+@pytest.mark.parametrize("kind", [AdditiveAttention, DotProductAttention])
+def test_quick_run_still_meets_every_option_with_every_mask(kind):
+    table = parity.run(kind, quick=True)
+    options = {case.label for case in parity.grid(kind)}
+    assert table.check().cases >= 60
+    assert set(table.groups) == options
+    assert all(len(group) >= 6 for group in table.groups.values())

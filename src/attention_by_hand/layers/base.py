@@ -100,14 +100,23 @@ class AttentionPooling(keras.layers.Layer):
     def compute_output_shape(self, query_shape, value_shape, key_shape=None):
         return (*query_shape[:-1], value_shape[-1])
 
-    def compute_output_spec(self, query, value, key=None, return_attention_scores=False, **kwargs):
+    def compute_output_spec(
+        self,
+        query,
+        value,
+        key=None,
+        query_mask=None,
+        value_mask=None,
+        attention_mask=None,
+        use_causal_mask=False,
+        return_attention_scores=False,
+        training=None,
+    ):
         """Symbolic outputs, from shapes alone: (B, Tq, Dv) and, when asked for, weights (B, Tq, Tv)."""
         key = value if key is None else key
         check_shapes(query.shape, value.shape, key.shape)
         check_floating(query=query, value=value, key=key)
-        checked_masks(
-            query.shape, value.shape, *(kwargs.get(f"{name}_mask") for name in ("query", "value", "attention"))
-        )
+        checked_masks(query.shape, value.shape, query_mask, value_mask, attention_mask)
         output = keras.KerasTensor((*query.shape[:-1], value.shape[-1]), dtype=self.compute_dtype)
         weights = keras.KerasTensor((*query.shape[:-1], value.shape[1]), dtype=self.compute_dtype)
         return (output, weights) if return_attention_scores else output

@@ -137,6 +137,8 @@ class MultiHeadAttention(keras.layers.Layer):
         if value_mask is None and attention_mask is None:
             return ops.dot_product_attention(q, k, v, scale=self.key_dim**-0.5, is_causal=use_causal_mask)
         mask = self.head_mask(q, k, value_mask, attention_mask, use_causal_mask)
+        if self.compute_dtype == "float16":  # the kernel's mask is a number added, which a large score outweighs
+            return MultiHeadAttention.attend(self, q, k, v, mask, drop=False)[0]
         context = ops.dot_product_attention(q, k, v, mask=mask, scale=self.key_dim**-0.5)
         visible = ops.any(mask, axis=-1, keepdims=True)  # (B, H, Tq, 1): kernels average over a row of nothing
         return ops.where(ops.transpose(visible, (0, 2, 1, 3)), context, 0.0)
@@ -154,11 +156,23 @@ class MultiHeadAttention(keras.layers.Layer):
     def compute_output_shape(self, query_shape, value_shape, key_shape=None):
         return (*query_shape[:-1], self.output_width or query_shape[-1])
 
-    def compute_output_spec(self, query, value, key=None, return_attention_scores=False, **kwargs):
+    def compute_output_spec(
+        self,
+        query,
+        value,
+        key=None,
+        query_mask=None,
+        value_mask=None,
+        attention_mask=None,
+        use_causal_mask=False,
+        return_attention_scores=False,
+        training=None,
+    ):
         """Symbolic outputs, from shapes alone: (B, Tq, width) and, when asked for, weights (B, H, Tq, Tv)."""
-        check_shapes(query.shape, value.shape, (value if key is None else key).shape)
-        given = (kwargs.get(f"{name}_mask") for name in ("query", "value", "attention"))
-        checked_masks(query.shape, value.shape, *given, self.num_heads)
+        key = value if key is None else key
+        check_shapes(query.shape, value.shape, key.shape)
+        check_floating(query=query, value=value, key=key)
+        checked_masks(query.shape, value.shape, query_mask, value_mask, attention_mask, self.num_heads)
         output = keras.KerasTensor(self.compute_output_shape(query.shape, value.shape), dtype=self.compute_dtype)
         shape = (query.shape[0], self.num_heads, query.shape[1], value.shape[1])
         weights = keras.KerasTensor(shape, dtype=self.compute_dtype)

@@ -70,7 +70,7 @@ class SinusoidalPositionalEncoding(keras.layers.Layer):
     def call(self, x, training=None):
         _check_input(x.shape, self.max_len)
         position = ops.cast(ops.arange(ops.shape(x)[1]), "float32")  # (T,)
-        angle = ops.expand_dims(position, axis=1) * self.frequency  # (T, D)
+        angle = ops.expand_dims(position, axis=1) * ops.convert_to_tensor(self.frequency)  # (T, D)
         encoding = ops.where(self.is_sine, ops.sin(angle), ops.cos(angle))  # (T, D)
         encoding = ops.broadcast_to(ops.cast(encoding, self.compute_dtype), ops.shape(x))  # (B, T, D)
         joined = x + encoding if self.mode == "add" else ops.concatenate([x, encoding], axis=-1)

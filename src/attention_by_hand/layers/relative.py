@@ -35,11 +35,15 @@ def skew(products):
     Returns:
         Tensor (…, T, T), rows queries and columns keys.
 
+    Raises:
+        ValueError: the last two sizes differ.
+
     Source: Huang et al. 2018, "Music Transformer", §3.4.1.
     """
-    *batch, rows, columns = products.shape
+    if products.shape[-1] != products.shape[-2]:
+        raise ValueError(f"products must have shape (…, T, T); got {tuple(products.shape)}")
+    *batch, rows, columns = ops.shape(products)  # numbers even where a compiled function knows no sizes
     padded = ops.pad(products, [(0, 0)] * (len(batch) + 1) + [(1, 0)])  # (…, T, T + 1)
-    batch = [-1 if size is None else size for size in batch]
     return ops.reshape(padded, (*batch, columns + 1, rows))[..., 1:, :]  # (…, T, T)
 
 
@@ -136,7 +140,8 @@ class RotaryEmbedding(keras.layers.Layer):
 
     def call(self, x, start=0):
         position = ops.cast(ops.arange(ops.shape(x)[1]) + start, "float32")  # (T,)
-        angle = ops.expand_dims(position, axis=1) * self.frequency  # (T, d/2): float32, exact in half precision
+        frequency = ops.convert_to_tensor(self.frequency)
+        angle = ops.expand_dims(position, axis=1) * frequency  # (T, d/2): float32, exact in half precision
         if len(x.shape) == 4:
             angle = ops.expand_dims(angle, axis=1)  # (T, 1, d/2): the same for every head
         cos, sin = (ops.cast(f(angle), x.dtype) for f in (ops.cos, ops.sin))

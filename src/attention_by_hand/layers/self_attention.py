@@ -3,7 +3,8 @@
 import keras
 from keras import ops
 
-from attention_by_hand.layers.base import check_size
+from attention_by_hand import masks
+from attention_by_hand.layers.base import check_floating, check_size
 from attention_by_hand.layers.dot_product import DotProductAttention
 
 
@@ -64,6 +65,9 @@ class SelfAttention(keras.layers.Layer):
         Returns:
             Output (B, T, value_dim); with `return_attention_scores` also the weights (B, T, T), before dropout.
         """
+        check_floating(x=x)
+        mask = masks.as_boolean(mask, "mask", {"(B, T)": tuple(x.shape[:2])})
+        x = masks.clear(x, mask)  # (B, T, D): padding may hold NaN, which a gradient of W_Q would meet
         query = self.project(x, self.query_kernel, self.query_bias)  # (B, T, key_dim)
         key = self.project(x, self.key_kernel, self.key_bias)  # (B, T, key_dim)
         value = self.project(x, self.value_kernel, self.value_bias)  # (B, T, value_dim)
@@ -83,9 +87,19 @@ class SelfAttention(keras.layers.Layer):
         projected = ops.matmul(x, kernel)
         return projected if bias is None else projected + bias
 
-    def compute_output_spec(self, x, return_attention_scores=False, **kwargs):
+    def compute_output_shape(self, x_shape):
+        return (*x_shape[:-1], self.value_dim)
+
+    def compute_output_spec(
+        self, x, mask=None, attention_mask=None, use_causal_mask=False, return_attention_scores=False, training=None
+    ):
         """Symbolic outputs, from shapes alone."""
-        output = keras.KerasTensor((*x.shape[:-1], self.value_dim), dtype=self.compute_dtype)
+        check_floating(x=x)
+        batch, length = x.shape[:2]
+        full = {"(B, T, T)": (batch, length, length), "(T, T)": (length, length)}
+        masks.as_boolean(mask, "mask", {"(B, T)": (batch, length)})
+        masks.as_boolean(attention_mask, "attention_mask", full)
+        output = keras.KerasTensor(self.compute_output_shape(x.shape), dtype=self.compute_dtype)
         weights = keras.KerasTensor((*x.shape[:-1], x.shape[1]), dtype=self.compute_dtype)
         return (output, weights) if return_attention_scores else output
 

@@ -6,7 +6,8 @@ table; `abh.parity.compare(ours, builtin, [query, value])` compares one pair of 
 
 from attention_by_hand.parity.compare import Comparison, compare, copy_weights, draw_weights
 from attention_by_hand.parity.grid import Case, grid, run
-from attention_by_hand.parity.one_head import one_head, run_one_head
+from attention_by_hand.parity.multi_head import compare_with_torch, multi_head_grid, run_multi_head
+from attention_by_hand.parity.one_head import one_head_builtin, run_one_head
 from attention_by_hand.parity.reference import Projected, reference
 from attention_by_hand.parity.table import Table
 
@@ -16,11 +17,14 @@ __all__ = [
     "Projected",
     "Table",
     "compare",
+    "compare_with_torch",
     "copy_weights",
     "draw_weights",
     "grid",
-    "one_head",
+    "multi_head_grid",
+    "one_head_builtin",
     "reference",
     "run",
+    "run_multi_head",
     "run_one_head",
 ]

@@ -84,35 +84,71 @@ def compare(
     Raises:
         ValueError: `copy_from` is unknown, or the weights of the two layers do not fit each other.
     """
-    if copy_from not in ("ours", "builtin"):
-        raise ValueError(f'copy_from must be "ours" or "builtin"; got {copy_from!r}')
-    rng = np.random.default_rng(seed)
-    options = {"query_mask": query_mask, "value_mask": value_mask, "use_causal_mask": use_causal_mask}
-    layers = {"ours": ours, "builtin": builtin}
-    tensors = [ops.convert_to_tensor(x, "float32") for x in inputs]
-    with backend.highest_precision():
-        for layer in layers.values():
+    masks = {"query_mask": query_mask, "value_mask": value_mask, "use_causal_mask": use_causal_mask}
+    return Pair(ours, builtin).compare(inputs, **masks, copy_from=copy_from, seed=seed, draw=draw)
+
+
+class Pair:
+    """Two layers that must agree, and one function that runs both and takes all gradients, to be used often."""
+
+    def __init__(self, ours, builtin):
+        self.ours, self.builtin = ours, builtin
+        self._functions = {}  # by causal mask
+
+    def compare(
+        self, inputs, query_mask=None, value_mask=None, use_causal_mask=False, copy_from="ours", seed=0, draw=True
+    ):
+        """What the function `compare` does."""
+        if copy_from not in ("ours", "builtin"):
+            raise ValueError(f'copy_from must be "ours" or "builtin"; got {copy_from!r}')
+        rng = np.random.default_rng(seed)
+        tensors = [ops.convert_to_tensor(x, "float32") for x in inputs]
+        for layer in (self.ours, self.builtin):
             if not layer.built:
-                _attend(layer, tensors, **options)
+                _attend(layer, tensors, None, None, False)
+        source, target = (self.ours, self.builtin) if copy_from == "ours" else (self.builtin, self.ours)
         if draw:
-            draw_weights(layers[copy_from], rng)
-        copy_weights(layers[copy_from], builtin if copy_from == "ours" else ours)
+            draw_weights(source, rng)
+        copy_weights(source, target)
 
-        output, weights = _attend(ours, tensors, **options)
-        expected_output, expected_weights = _attend(builtin, tensors, **options)
         rows = _compared_rows(inputs, query_mask, value_mask, use_causal_mask)  # (B, Tq)
-        ours_gradients = _gradients(ours, tensors, rows, seed, options)
-        builtin_gradients = _gradients(builtin, tensors, rows, seed, options)
+        weighting = np.random.default_rng(seed + 1).normal(size=(*rows.shape, inputs[1].shape[-1])) * rows[:, :, None]
+        masks = [None if mask is None else np.asarray(mask, bool) for mask in (query_mask, value_mask)]
+        with backend.highest_precision():
+            run = self._function(use_causal_mask)
+            _, extras, by_input, by_weight = run([*tensors, *tensors], [weighting.astype("float32"), *masks])
+        return self._result(rows, extras, by_input, by_weight)
 
-    result = Comparison()
-    result.add("output", _only(output, rows), _only(expected_output, rows))
-    result.add("weights", _only(weights, rows), _only(expected_weights, rows))
-    for name, mine, theirs in zip(("query", "value", "key"), ours_gradients[0], builtin_gradients[0], strict=False):
-        result.add(f"d/d {name}", mine, theirs)
-    theirs = builtin.to_ours(builtin_gradients[1]) if hasattr(builtin, "to_ours") else builtin_gradients[1]
-    for variable, mine, gradient in zip(ours.trainable_variables, ours_gradients[1], theirs, strict=True):
-        result.add(f"d/d weight {variable.name}", mine, gradient)
-    return result
+    def _function(self, use_causal_mask):
+        """Σ R ⊙ output of both layers, each with inputs and weights of its own, so that no gradient mixes."""
+
+        def both(*given):
+            *inputs, weighting, query_mask, value_mask = given
+            half = len(inputs) // 2
+            found = [
+                _attend(layer, xs, query_mask, value_mask, use_causal_mask)
+                for layer, xs in ((self.ours, inputs[:half]), (self.builtin, inputs[half:]))
+            ]
+            return sum(ops.sum(weighting * output) for output, _ in found), [x for pair in found for x in pair]
+
+        if use_causal_mask not in self._functions:
+            variables = [*self.ours.trainable_variables, *self.builtin.trainable_variables]
+            self._functions[use_causal_mask] = backend.differentiate(both, variables)
+        return self._functions[use_causal_mask]
+
+    def _result(self, rows, extras, by_input, by_weight):
+        half, ours, builtin = len(by_input) // 2, self.ours.trainable_variables, self.builtin
+        theirs = by_weight[len(ours) :]
+        theirs = builtin.to_ours(theirs) if hasattr(builtin, "to_ours") else theirs
+        kept = [np.where(rows[:, :, None], x, 0.0) for x in extras]  # rows that are not compared count as equal
+        result = Comparison()
+        result.add("output", kept[0], kept[2])
+        result.add("weights", kept[1], kept[3])
+        for name, mine, other in zip(("query", "value", "key"), by_input[:half], by_input[half:], strict=False):
+            result.add(f"d/d {name}", mine, other)
+        for variable, mine, other in zip(ours, by_weight[: len(ours)], theirs, strict=True):
+            result.add(f"d/d weight {variable.name}", mine, other)
+        return result
 
 
 def draw_weights(layer, rng, spread=SPREAD):
@@ -163,20 +199,3 @@ def _compared_rows(inputs, query_mask, value_mask, use_causal_mask):
         visible &= np.tril(np.ones((query_length, value_length), bool))
     rows = visible.any(axis=-1)
     return rows if query_mask is None else rows & np.asarray(query_mask, bool)
-
-
-def _only(tensor, rows):
-    """The tensor as an array, with the rows that are not compared set to 0."""
-    return np.where(rows[:, :, None], backend.to_numpy(tensor), 0.0)
-
-
-def _gradients(layer, tensors, rows, seed, options):
-    """Gradients of Σ R ⊙ output by inputs and weights; R is 0 in rows that are not compared."""
-    width = tensors[1].shape[-1]
-    weighting = np.random.default_rng(seed + 1).normal(size=(*rows.shape, width)) * rows[:, :, None]
-    weighting = ops.convert_to_tensor(weighting.astype("float32"))  # (B, Tq, Dv)
-
-    def loss(*xs):
-        return ops.sum(weighting * _attend(layer, xs, **options)[0])
-
-    return backend.value_and_grad(loss, tensors, layer.trainable_variables)[1:]

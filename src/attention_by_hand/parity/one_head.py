@@ -47,7 +47,7 @@ class OneHeadCase:
         )
 
 
-def one_head(ours):
+def one_head_builtin(ours):
     """A Keras layer with one head for a built `SelfAttention`: same widths, same biases, no weights copied yet."""
     builtin = keras.layers.MultiHeadAttention(
         num_heads=1,
@@ -67,7 +67,7 @@ def copy_to_builtin(ours, builtin):
 
     Args:
         ours: a built `SelfAttention`.
-        builtin: what `one_head(ours)` returned.
+        builtin: what `one_head_builtin(ours)` returned.
     """
     arrays = []
     for weight in ours.weights:
@@ -143,7 +143,7 @@ def run_one_head(quick=False):
         ours = SelfAttention(KEY_DIM, **case.options)
         ours.build(x.shape)
         draw_weights(ours, np.random.default_rng(seed))
-        builtin = one_head(ours)
+        builtin = one_head_builtin(ours)
         copy_to_builtin(ours, builtin)
         table.add(case, compare_one_head(ours, builtin, x, padding, pairs, causal, seed))
     return table

@@ -3,6 +3,39 @@
 Each returns a `Picture`, which a notebook shows when it is the last line of a cell.
 """
 
+from attention_by_hand.plots.additive import kernel_regression, recall_map
 from attention_by_hand.plots.common import bars, curves, heatmap
+from attention_by_hand.plots.dot_product import accuracy_against_width, flattened, saturation, weights_against_width
+from attention_by_hand.plots.masks import leak_scores, mask_grids, reach_maps
+from attention_by_hand.plots.multi_head import chunk_maps, head_maps, head_scores
+from attention_by_hand.plots.positions import asked_verbs, fading, products, table_and_bits, two_orders, waves
+from attention_by_hand.plots.self_attention import bae_map, dependence, two_tables
+from attention_by_hand.plots.start import seeds_and_weights
 
-__all__ = ["bars", "curves", "heatmap"]
+__all__ = [
+    "accuracy_against_width",
+    "asked_verbs",
+    "bae_map",
+    "bars",
+    "chunk_maps",
+    "curves",
+    "dependence",
+    "fading",
+    "flattened",
+    "head_maps",
+    "head_scores",
+    "heatmap",
+    "kernel_regression",
+    "leak_scores",
+    "mask_grids",
+    "products",
+    "reach_maps",
+    "recall_map",
+    "saturation",
+    "seeds_and_weights",
+    "table_and_bits",
+    "two_orders",
+    "two_tables",
+    "waves",
+    "weights_against_width",
+]

@@ -1,0 +1,202 @@
+"""Every figure and every diagram can be drawn, read and heard: PNG, glyphs, labels that fit, text alternative."""
+
+import re
+import warnings
+
+import matplotlib
+import numpy as np
+import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.patches import FancyBboxPatch
+
+from attention_by_hand import diagrams, plots, strings
+from attention_by_hand.diagrams import DIAGRAMS, diagram
+from attention_by_hand.plots import common, fonts
+
+KOREAN = ["전력", "영화", "음악", "AI"]
+WEIGHTS = np.array([[0.1, 0.2, 0.3, 0.4], [0.2, 0.1, 0.4, 0.3]])
+TITLE = "plots.start.title"
+
+
+def numbers(*shape):
+    return np.random.default_rng(0).uniform(0.1, 0.9, size=shape)
+
+
+# One call of each public figure; a figure that is missing here fails the first test.
+EXAMPLES = {
+    "bars": lambda: plots.bars(KOREAN, numbers(4), title=TITLE),
+    "curves": lambda: plots.curves([2, 4, 8], {"a": numbers(3), "전력": numbers(3)}, title=TITLE, log="xy"),
+    "heatmap": lambda: plots.heatmap(WEIGHTS, ["transformer", "attention"], KOREAN, title=TITLE),
+    "kernel_regression": lambda: plots.kernel_regression(
+        numbers(9), numbers(9), np.linspace(0, 1, 20), numbers(20), 0.5, np.full(9, 1 / 9)
+    ),
+    "recall_map": lambda: plots.recall_map(
+        numbers(2, 4), [[3, 5, 1, 0], [2, 4, 6, 7]], queries=[5, 7], position=[1, 3]
+    ),
+    "accuracy_against_width": lambda: plots.accuracy_against_width([4, 8], {"a": numbers(2), "b": numbers(2)}, 0.3),
+    "flattened": lambda: plots.flattened(WEIGHTS, WEIGHTS / 2, ["transformer", "attention"], KOREAN),
+    "saturation": lambda: plots.saturation([4, 8], {"a": numbers(2)}, {"a": numbers(2)}, even=2.3),
+    "weights_against_width": lambda: plots.weights_against_width({"q·k": {4: numbers(3, 5), 8: numbers(3, 5)}}),
+    "dependence": lambda: plots.dependence({"embedding": np.eye(3), "attention": numbers(3, 3)}, KOREAN[:3]),
+    "two_tables": lambda: plots.two_tables(numbers(3, 3), numbers(3, 3), KOREAN[:3]),
+    "bae_map": lambda: plots.bae_map(
+        numbers(2, 3),
+        [["배", "타고", ""], ["배", "먹으니", "배"]],
+        [["a", "b", ""], ["c", "d", "e"]],
+        ["ship", "pear"],
+        [1, 1],
+    ),
+    "mask_grids": lambda: plots.mask_grids({"causal": np.tri(3, 4, dtype=bool)}),
+    "leak_scores": lambda: plots.leak_scores(["a", "b"], numbers(2), numbers(2), numbers(2), 0.25),
+    "reach_maps": lambda: plots.reach_maps({"a": np.tri(4, dtype=bool), "b": np.eye(4, dtype=bool)}, 3),
+    "two_orders": lambda: plots.two_orders([numbers(3, 3), numbers(3, 3).T], [["개", "사람", "문다"]] * 2),
+    "waves": lambda: plots.waves(2 * numbers(30, 6) - 1, columns=[0, 1, 4]),
+    "table_and_bits": lambda: plots.table_and_bits(2 * numbers(9, 6) - 1, np.eye(3)),
+    "products": lambda: plots.products(numbers(12, 4), starts=[3, 6], formula=numbers(7)),
+    "fading": lambda: plots.fading({"attention": numbers(4), "skip": numbers(4), "again": numbers(4)}),
+    "asked_verbs": lambda: plots.asked_verbs(numbers(2, 4), [["dog", "bites", "man"], ["cat", "sees"]], [1, 1], [0, 0]),
+    "chunk_maps": lambda: plots.chunk_maps({"chunks": np.eye(2), "mixed": numbers(2, 2), "whole": numbers(2, 2)}),
+    "head_maps": lambda: plots.head_maps({"one": numbers(3), "two": numbers(3)}, ["Anna likes pear"] * 3, [2, 0]),
+    "head_scores": lambda: plots.head_scores(["one", "two"], numbers(2, 2), np.eye(2, dtype=bool), even=0.25),
+    "seeds_and_weights": lambda: plots.seeds_and_weights(
+        {"torch": numbers(6), "jax": -numbers(6)}, {"torch": numbers(12), "jax": numbers(12)}
+    ),
+}
+
+
+def png(figure):
+    """The PNG of a figure; a glyph that no font has is an error."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", message=".*[Gg]lyph.*")
+        warnings.filterwarnings("error", message=".*constrained_layout.*")
+        return figure._repr_png_()
+
+
+def test_every_public_figure_has_an_example_here():
+    assert sorted(EXAMPLES) == sorted(plots.__all__)
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_a_figure_becomes_a_png_without_missing_glyphs(name):
+    assert png(EXAMPLES[name]()).startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_a_figure_says_its_finding_in_words(name):
+    figure = EXAMPLES[name]()
+    assert len(figure.alt.split()) >= 4
+    assert repr(figure) == figure.alt
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_a_figure_is_readable_without_colour(name):
+    """Lines that share axes differ in dash or marker, not in colour alone."""
+    for ax in EXAMPLES[name]().axes:
+        looks = [(line.get_linestyle(), str(line.get_marker())) for line in ax.get_lines() if len(line.get_xdata()) > 2]
+        assert len(looks) == len(set(looks))
+
+
+@pytest.mark.parametrize("name", DIAGRAMS)
+def test_a_diagram_becomes_a_png_and_has_a_text_alternative(name):
+    figure = diagram(name)
+    assert png(figure).startswith(b"\x89PNG")
+    assert repr(figure) == strings.text(f"diagrams.{name}.alt")
+    assert len(figure.alt.split()) >= 8
+
+
+@pytest.mark.parametrize("name", DIAGRAMS)
+def test_the_label_of_every_box_fits_into_it(name):
+    figure = diagram(name)
+    with common.style():
+        canvas = FigureCanvasAgg(figure)
+        canvas.draw()
+        renderer = canvas.get_renderer()
+        (ax,) = figure.axes
+        boxes = [p for p in ax.patches if isinstance(p, FancyBboxPatch)]
+        labels = [t for t in ax.texts if t.get_text() and not t.get_text().startswith("▸")]
+        assert len(boxes) == len(labels) == len(DIAGRAMS[name].nodes)
+        for box, label in zip(boxes, labels, strict=True):
+            outer, inner = box.get_window_extent(renderer), label.get_window_extent(renderer)
+            fits = inner.x0 >= outer.x0 and inner.x1 <= outer.x1 and inner.y0 >= outer.y0 and inner.y1 <= outer.y1
+            assert fits, (name, label.get_text())
+
+
+@pytest.mark.parametrize("name", DIAGRAMS)
+def test_boxes_of_a_diagram_do_not_overlap(name):
+    nodes = DIAGRAMS[name].nodes
+    for i, a in enumerate(nodes):
+        for b in nodes[i + 1 :]:
+            apart_x = abs(a.column - b.column) * 2 >= diagrams._WIDTH + 0.1
+            assert apart_x or abs(a.row - b.row) >= diagrams._HEIGHT + 0.1, (a.name, b.name)
+
+
+@pytest.mark.parametrize("name", DIAGRAMS)
+def test_arrows_of_a_diagram_join_boxes_that_exist_and_leave_none_out(name):
+    drawing = DIAGRAMS[name]
+    names = {node.name for node in drawing.nodes}
+    ends = [end for arrow in drawing.arrows for end in arrow.split()]
+    assert set(ends) == names
+
+
+def test_an_unknown_diagram_lists_the_known_ones():
+    with pytest.raises(KeyError, match="additive"):
+        diagram("nothing")
+
+
+def test_korean_labels_are_romanised_without_a_korean_font(monkeypatch):
+    monkeypatch.setattr(fonts, "korean_font", lambda: None)
+    figure = EXAMPLES["heatmap"]()
+    shown = [label.get_text() for label in figure.axes[0].get_xticklabels()]
+    assert shown == ["jeollyeok", "yeonghwa", "eumak", "AI"]
+    assert png(figure)
+    assert fonts.families() == ["DejaVu Sans"]
+
+
+def test_a_korean_font_comes_before_the_one_for_symbols(monkeypatch):
+    monkeypatch.setattr(fonts, "korean_font", lambda: "Noto Sans KR")
+    assert fonts.families() == ["Noto Sans KR", "DejaVu Sans"]
+
+
+def test_a_heatmap_writes_every_weight_and_shades_from_zero():
+    figure = EXAMPLES["heatmap"]()
+    (image,) = figure.axes[0].get_images()
+    assert [t.get_text() for t in figure.axes[0].texts] == [f"{w:.2f}" for w in WEIGHTS.ravel()]
+    assert (image.norm.vmin, image.norm.vmax) == (0, 0.4)
+
+
+def test_a_heatmap_shows_queries_as_rows():
+    ax = EXAMPLES["heatmap"]().axes[0]
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["transformer", "attention"]
+
+
+def test_bars_of_the_same_name_stay_apart():
+    figure = plots.bars(["배", "배", "배"], [1.0, 2.0, 3.0], title=TITLE)
+    assert sorted(bar.get_height() for bar in figure.axes[0].patches) == [1, 2, 3]
+    assert len({bar.get_x() for bar in figure.axes[0].patches}) == 3
+
+
+def test_figures_take_tensors_of_the_backend():
+    from keras import ops
+
+    figure = plots.heatmap(ops.convert_to_tensor(WEIGHTS), ["a", "b"], KOREAN, title=TITLE)
+    np.testing.assert_allclose(figure.axes[0].get_images()[0].get_array(), WEIGHTS, atol=1e-6)
+
+
+def test_a_figure_leaves_the_settings_of_matplotlib_alone():
+    before = dict(matplotlib.rcParams)
+    png(EXAMPLES["curves"]())
+    assert dict(matplotlib.rcParams) == before
+
+
+def test_seeds_and_weights_draws_each_backend_in_both_panels():
+    figure = EXAMPLES["seeds_and_weights"]()
+    assert [len(ax.collections) for ax in figure.axes] == [2, 2]
+    np.testing.assert_allclose(figure.axes[0].collections[1].get_offsets()[:, 1], -numbers(6))
+    assert [t.get_text() for t in figure.legends[0].get_texts()] == ["torch", "jax"]
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_no_key_of_the_string_table_is_shown_in_place_of_its_text(name):
+    figure = EXAMPLES[name]()
+    texts = [figure.alt, *(t.get_text() for ax in figure.axes for t in (ax.title, ax.xaxis.label, ax.yaxis.label))]
+    assert not [t for t in texts if re.search(r"\bplots\.\w+\.\w+", t)]
