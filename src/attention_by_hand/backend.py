@@ -186,75 +186,47 @@ def value_and_grad(function, inputs=(), variables=()):
     Raises:
         ValueError: an input is not floating point, or the function's result is not a scalar.
     """
-    tensors = [keras.ops.convert_to_tensor(x) for x in inputs]
-    for position, tensor in enumerate(tensors):
-        dtype = keras.backend.standardize_dtype(tensor.dtype)
-        if not keras.backend.is_float_dtype(dtype):
-            raise ValueError(f"inputs[{position}] must be floating point to have a gradient; got dtype {dtype}")
-    run = {"torch": _grad_torch, "jax": _grad_jax, "tensorflow": _grad_tensorflow}[name()]
-    value, grads = run(_scalar(function), tensors, list(variables))
-    likes = [*tensors, *variables]
-    arrays = [
-        np.zeros(tuple(x.shape), "float32") if g is None else to_numpy(g) for g, x in zip(grads, likes, strict=True)
-    ]
-    return float(to_numpy(value)), arrays[: len(tensors)], arrays[len(tensors) :]
+    value, _, *gradients = differentiate(lambda *tensors: (function(*tensors), ()), variables)(inputs)
+    return value, *gradients
 
 
 def differentiate(function, variables=()):
-    """A function that computes value, extra results and gradients of `function`, to be called many times.
-
-    One run gives everything, so that a comparison does not compute the forward pass twice.
+    """Like `value_and_grad`, for a function with further results, and to be called many times.
 
     Args:
         function: called as `function(*inputs, *others)` with tensors; returns `(scalar, extras)`.
         variables: Keras variables to differentiate by.
 
     Returns:
-        A callable `run(inputs, others=())`, with `inputs` to differentiate by, floating point, and `others`
-        arrays or None, which gives `(value, extras, input_gradients, variable_gradients)` as NumPy arrays.
+        A callable `run(inputs, others=())`, with `inputs` to differentiate by and `others` arrays or None, which
+        gives `(value, extras, input_gradients, variable_gradients)`: a float and three lists of NumPy arrays.
+
+    Raises:
+        ValueError: as `value_and_grad`, when `run` is called.
     """
     variables = list(variables)
-    if name() == "jax":
-        return _differentiate_jax(function, variables)
+    engine = {"torch": _grad_torch, "jax": _grad_jax, "tensorflow": _grad_tensorflow}[name()]
 
     def run(inputs, others=()):
-        extras = []
+        tensors = [keras.ops.convert_to_tensor(x) for x in inputs]
+        others = [None if x is None else keras.ops.convert_to_tensor(x) for x in others]
+        for position, tensor in enumerate(tensors):
+            dtype = keras.backend.standardize_dtype(tensor.dtype)
+            if not keras.backend.is_float_dtype(dtype):
+                raise ValueError(f"inputs[{position}] must be floating point to have a gradient; got dtype {dtype}")
 
-        def scalar(*tensors):
-            value, found = function(*tensors, *(None if x is None else keras.ops.convert_to_tensor(x) for x in others))
-            extras[:] = [to_numpy(x) for x in found]
-            return value
+        def checked(*tensors):
+            value, extras = function(*tensors, *others)
+            if tuple(value.shape) != ():
+                raise ValueError(f"function must return a scalar; got shape {tuple(value.shape)}")
+            return value, extras
 
-        value, *gradients = value_and_grad(scalar, inputs, variables)
-        return value, extras, *gradients
-
-    return run
-
-
-def _differentiate_jax(function, variables):
-    import jax
-
-    def pure(inputs, values, others):
-        with keras.StatelessScope(state_mapping=list(zip(variables, values, strict=True))):
-            return function(*inputs, *others)
-
-    def run(inputs, others=()):
-        traced = jax.value_and_grad(pure, argnums=(0, 1), has_aux=True)  # whatever is extra must leave as a result
-        inputs = [keras.ops.convert_to_tensor(x) for x in inputs]
-        (value, extras), gradients = traced(inputs, [v.value for v in variables], list(others))
-        return float(value), *([to_numpy(x) for x in part] for part in (extras, *gradients))
+        value, extras, found = engine(checked, tensors, variables)
+        likes = [*tensors, *variables]
+        found = [np.zeros(x.shape, "float32") if g is None else to_numpy(g) for g, x in zip(found, likes, strict=True)]
+        return float(to_numpy(value)), [to_numpy(x) for x in extras], found[: len(tensors)], found[len(tensors) :]
 
     return run
-
-
-def _scalar(function):
-    def checked(*tensors):
-        value = function(*tensors)
-        if tuple(value.shape) != ():
-            raise ValueError(f"function must return a scalar; got shape {tuple(value.shape)}")
-        return value
-
-    return checked
 
 
 def _grad_torch(function, tensors, variables):
@@ -262,11 +234,11 @@ def _grad_torch(function, tensors, variables):
 
     leaves = [x.detach().clone().requires_grad_() for x in tensors]
     with torch.enable_grad():
-        value = function(*leaves)
+        value, extras = function(*leaves)
         wanted = [*leaves, *(v.value for v in variables)]
         if not value.requires_grad:
-            return value, [None] * len(wanted)
-        return value, torch.autograd.grad(value, wanted, allow_unused=True)
+            return value, extras, [None] * len(wanted)
+        return value, extras, torch.autograd.grad(value, wanted, allow_unused=True)
 
 
 def _grad_jax(function, tensors, variables):
@@ -276,20 +248,22 @@ def _grad_jax(function, tensors, variables):
         with keras.StatelessScope(state_mapping=list(zip(variables, values, strict=True))):
             return function(*inputs)
 
-    value, (inputs, values) = jax.value_and_grad(pure, argnums=(0, 1))(tensors, [v.value for v in variables])
-    return value, [*inputs, *values]
+    compute = jax.value_and_grad(pure, argnums=(0, 1), has_aux=True)
+    (value, extras), (inputs, values) = compute(tensors, [v.value for v in variables])
+    return value, extras, [*inputs, *values]
 
 
 def _grad_tensorflow(function, tensors, variables):
     import tensorflow as tf
 
+    tensors = [tf.identity(x) for x in tensors]  # a tensor that is given twice has two gradients, not their sum
     wanted = [*tensors, *(v.value for v in variables)]
     with tf.GradientTape() as tape:
         for tensor in tensors:
             tape.watch(tensor)
-        value = function(*tensors)
+        value, extras = function(*tensors)
     grads = tape.gradient(value, wanted)
-    return value, [tf.convert_to_tensor(g) if isinstance(g, tf.IndexedSlices) else g for g in grads]
+    return value, extras, [tf.convert_to_tensor(g) if isinstance(g, tf.IndexedSlices) else g for g in grads]
 
 
 def torch_multi_head(weights, query, value, key=None, mask=None):

@@ -63,3 +63,10 @@ def test_gradients_are_those_of_the_formula(rng, name):
         [*inputs, *variables], differences(formula, [query, value, key, *arrays]), strict=True
     ):
         np.testing.assert_allclose(gradient, expected, atol=2e-5)
+
+
+def test_an_input_given_twice_has_a_gradient_for_each_place():
+    x = ops.convert_to_tensor(np.array([2.0, 3.0], "float32"))
+    _, gradients, _ = backend.value_and_grad(lambda a, b: ops.sum(a * a * b), [x, x])
+    np.testing.assert_allclose(gradients[0], [8.0, 18.0], rtol=1e-6)  # 2ab
+    np.testing.assert_allclose(gradients[1], [4.0, 9.0], rtol=1e-6)  # a²

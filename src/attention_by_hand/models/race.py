@@ -39,10 +39,17 @@ def recall_race(contestants, keys, values, seed=0):
         context, weights[name] = attention(
             query[..., own], value[..., own], key[..., own], value_mask=inputs["mask"], return_attention_scores=True
         )  # (B, 1, D), (B, 1, Tv)
-        logits[name] = keras.layers.Dense(values + 1, name=f"read_out_{name}")(context[:, 0])  # (B, values + 1)
+        logits[name] = _read_out(rng, width, values + 1, f"read_out_{name}")(context[:, 0])  # (B, values + 1)
         start += width
     stacked = ops.stack(list(logits.values()), axis=1)  # (B, contestants, values + 1)
     return keras.Model(inputs, stacked), keras.Model(inputs, {"logits": logits, "weights": weights})
+
+
+def _read_out(rng, width, classes, name):
+    """A `Dense` with Glorot's start drawn by NumPy: jax compiles its own generator anew for every shape."""
+    limit = (6 / (width + classes)) ** 0.5
+    start = keras.initializers.Constant(rng.uniform(-limit, limit, (width, classes)))
+    return keras.layers.Dense(classes, kernel_initializer=start, name=name)
 
 
 def _embedding(table, name):
