@@ -25,7 +25,8 @@ def code_cells(file):
 
 
 def lines(cell):
-    return [line for line in cell.source.splitlines() if line.strip()]
+    """Lines that a reader reads: neither blank ones nor the marks around a solution."""
+    return [line for line in cell.source.splitlines() if line.strip() and "### " not in line]
 
 
 def test_there_are_chapters_and_each_solution_belongs_to_one():
