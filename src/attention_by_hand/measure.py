@@ -40,15 +40,17 @@ def forget_peak():
     except OSError:
         pass  # then the peak of the setup stays, and only what exceeds it counts
 
-setup, code = json.load(sys.stdin)
-space = {{"__name__": "__main__"}}
+setup, *codes = json.load(sys.stdin)
+space, rises = {{"__name__": "__main__"}}, []
 exec(compile(setup, "<setup>", "exec"), space)
-forget_peak()
-before, now = peak_and_now()
-exec(compile(code, "<code>", "exec"), space)
-after, _ = peak_and_now()
+for code in codes:
+    forget_peak()
+    before, _ = peak_and_now()
+    exec(compile(code, "<code>", "exec"), space)
+    after, _ = peak_and_now()
+    rises.append(max(0, after - before))
 print()
-print(json.dumps(max(0, after - before)))
+print(json.dumps(rises))
 """
 
 
@@ -56,19 +58,20 @@ class MeasuringError(RuntimeError):
     """The measured code failed in its process; the message holds the last lines it printed."""
 
 
-def peak_memory(setup, code, timeout=120):
-    """Rise of the peak memory while `code` runs, in a fresh Python process with the backend in use here, on the CPU.
+def peak_memory(setup, *codes, timeout=120):
+    """Rise of the peak memory while code runs, in a fresh Python process with the backend in use here, on the CPU.
 
     Args:
         setup: source that runs first and is not counted: imports, inputs, and one small warm-up call, so that
             what a framework loads on first use does not count either.
-        code: source that is measured; it sees the names of `setup`. Convert its result to NumPy: some
-            backends return before the work is done.
+        *codes: sources that are measured, one after the other; they see the names of `setup`. Convert results
+            to NumPy: some backends return before the work is done. Put the smallest first: only on Linux can the
+            peak of the one before be forgotten.
         timeout: seconds after which the process is ended.
 
     Returns:
-        Mebibytes (2²⁰ bytes) of resident memory, as a float: the highest point during `code`, minus the highest
-        point before it (on Linux: minus what was in use just before it).
+        Mebibytes (2²⁰ bytes) of resident memory, a float, or a list of them for several sources: the highest point
+        during the code, minus the highest point before it (on Linux: minus what was in use just before it).
 
     Raises:
         MeasuringError: the code raised, or took longer than `timeout`.
@@ -81,14 +84,15 @@ def peak_memory(setup, code, timeout=120):
         "JAX_PLATFORMS": "cpu",
     }
     command = [sys.executable, "-c", _CHILD.format(status=_STATUS)]
-    given = json.dumps([setup, code])
+    given = json.dumps([setup, *codes])
     try:
         done = subprocess.run(command, input=given, env=environment, capture_output=True, text=True, timeout=timeout)
     except subprocess.TimeoutExpired:
         raise MeasuringError(f"the measured code took longer than {timeout} s") from None
     if done.returncode:
         raise MeasuringError("the measured code failed:\n" + "\n".join(done.stderr.strip().splitlines()[-5:]))
-    return json.loads(done.stdout.strip().splitlines()[-1]) / _MIB
+    rises = [rise / _MIB for rise in json.loads(done.stdout.strip().splitlines()[-1])]
+    return rises[0] if len(codes) == 1 else rises
 
 
 def seconds(function, repeats=20, warmup=2):
