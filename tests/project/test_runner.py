@@ -116,7 +116,8 @@ def test_two_kernels_have_cores_of_their_own(failures):
     share = max(1, len(threads.available()) // 2)
     assert place["OMP_NUM_THREADS"] == place["ABH_THREADS"]
     assert int(place["OMP_NUM_THREADS"]) in (share, share + 1)
-    assert f"intra_op_parallelism_threads={place['OMP_NUM_THREADS']}" in place["XLA_FLAGS"]
+    alone = place["OMP_NUM_THREADS"] == "1"
+    assert f"--xla_cpu_multi_thread_eigen={'false' if alone else 'true'}" in place["XLA_FLAGS"]
     assert place["MPLBACKEND"] != "agg"
     if place["cores"] is not None:
         assert place["cores"] in threads.shares(2)

@@ -1,6 +1,8 @@
 """How cores are divided between kernels that run together."""
 
 import os
+import subprocess
+import sys
 
 import pytest
 
@@ -24,9 +26,19 @@ def test_environment_sets_every_framework(monkeypatch):
     monkeypatch.setenv("XLA_FLAGS", "--mine")
     values = threads.environment(3)
     assert values["OMP_NUM_THREADS"] == values["TF_NUM_INTRAOP_THREADS"] == values["ABH_THREADS"] == "3"
-    assert values["XLA_FLAGS"] == "--mine intra_op_parallelism_threads=3"
+    assert values["XLA_FLAGS"] == "--mine --xla_cpu_multi_thread_eigen=true"
     assert "--xla_cpu_multi_thread_eigen=false" in threads.environment(1)["XLA_FLAGS"]
     assert os.environ["XLA_FLAGS"] == "--mine"
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_jax_starts_with_the_environment(count, monkeypatch):
+    """XLA ends the process when it cannot read its flags, and takes a first word without dashes for a file."""
+    monkeypatch.delenv("XLA_FLAGS", raising=False)
+    code = "import jax; print(float(jax.numpy.ones((3, 3)).sum()))"
+    environment = {**os.environ, **threads.environment(count)}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
+    assert (done.returncode, done.stdout.strip()) == (0, "9.0"), done.stderr[-300:]
 
 
 def test_no_thread_at_all_is_refused():

@@ -22,8 +22,7 @@ def environment(count):
     if count < 1:
         raise ValueError(f"count must be at least 1; got {count}")
     number = str(count)
-    eigen = "" if count > 1 else "--xla_cpu_multi_thread_eigen=false"
-    flags = [os.environ.get("XLA_FLAGS", ""), eigen, f"intra_op_parallelism_threads={number}"]
+    flags = [os.environ.get("XLA_FLAGS", ""), f"--xla_cpu_multi_thread_eigen={str(count > 1).lower()}"]
     names = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "TF_NUM_INTRAOP_THREADS")
     names += ("TF_NUM_INTEROP_THREADS", "NPROC", "ABH_THREADS")  # NPROC: the size of XLA's own thread pool
     return {**dict.fromkeys(names, number), "XLA_FLAGS": " ".join(flag for flag in flags if flag)}
