@@ -110,8 +110,8 @@ class RotaryEmbedding(keras.layers.Layer):
 
         (x[2j], x[2j+1]) at position i is turned by the angle i / base^(2j/d)
 
-    Then the product of a query at i and a key at j depends on their contents and on j − i alone. At base angle
-    0 (position 0) nothing is turned.
+    Then the product of a query at i and a key at j depends on their contents and on j − i alone. At position
+    0 nothing is turned.
 
     Args:
         base: 10000 in the paper.
