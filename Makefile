@@ -97,7 +97,7 @@ $(COLAB)/.installed: constraints-colab.txt pyproject.toml
 	@$(PYTHON) -m venv --clear $(COLAB)
 	@echo "Installing into $(COLAB); this takes a few minutes."
 	@$(COLAB)/bin/python -m pip install --quiet --disable-pip-version-check $(PIP_ARGS) \
-	  -c constraints-colab.txt -r constraints-colab.txt pytest hypothesis psutil pylopdf-fonts-ko
+	  -c constraints-colab.txt -r constraints-colab.txt pytest hypothesis psutil pylopdf-fonts-ko sacrebleu
 	@$(COLAB)/bin/python -m pip install --quiet --disable-pip-version-check $(PIP_ARGS) --no-deps -e .
 	@touch $@
 

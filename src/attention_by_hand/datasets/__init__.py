@@ -2,25 +2,60 @@
 
 from attention_by_hand.datasets.bae import bae_sentences, bae_text
 from attention_by_hand.datasets.bites import spelled, who_bites_whom
+from attention_by_hand.datasets.dates import dates
 from attention_by_hand.datasets.delivery_log import delivery_log, prefixes, without_tags
+from attention_by_hand.datasets.distance import distance_text, recall_at_distance, without_note
 from attention_by_hand.datasets.fetch import contents, match_and_fetch
+from attention_by_hand.datasets.length_batches import LengthBatches, translation_inputs
 from attention_by_hand.datasets.recall import keyed_recall, without_gold
+from attention_by_hand.datasets.scenes import (
+    openmoji_scenes,
+    scene_table,
+    scene_words,
+    scenes,
+    single_shapes,
+    word_boxes,
+)
+from attention_by_hand.datasets.shopping import shopping
+from attention_by_hand.datasets.stations import journey_text, last_station, without_stations
 from attention_by_hand.datasets.tastes import likes_and_dislikes, taste_text, taste_vectors, without_answers
+from attention_by_hand.datasets.translation import Corpus, Pair, Vocabulary, sentence_text, translation
 
 __all__ = [
+    "Corpus",
+    "LengthBatches",
+    "Pair",
+    "Vocabulary",
     "bae_sentences",
     "bae_text",
     "contents",
+    "dates",
     "delivery_log",
+    "distance_text",
+    "journey_text",
     "keyed_recall",
+    "last_station",
     "likes_and_dislikes",
     "match_and_fetch",
+    "openmoji_scenes",
     "prefixes",
+    "recall_at_distance",
+    "scene_table",
+    "scene_words",
+    "scenes",
+    "sentence_text",
+    "shopping",
+    "single_shapes",
     "spelled",
     "taste_text",
     "taste_vectors",
+    "translation",
+    "translation_inputs",
     "who_bites_whom",
     "without_answers",
     "without_gold",
+    "without_note",
+    "without_stations",
     "without_tags",
+    "word_boxes",
 ]

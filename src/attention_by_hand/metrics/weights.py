@@ -22,7 +22,7 @@ def entropy(weights):
     Raises:
         ValueError: a weight is negative or not finite.
     """
-    weights = _weights(weights)
+    weights = checked_weights(weights)
     logarithms = np.log(weights, where=weights > 0, out=np.zeros_like(weights))
     return float(np.mean(np.sum(-weights * logarithms, axis=-1)))
 
@@ -100,7 +100,7 @@ def linear_probe(vectors, hidden):
     return float(1 - missed / np.sum((hidden[half:] - hidden[:half].mean(axis=0)) ** 2))
 
 
-def _weights(weights):
+def checked_weights(weights):
     """The weights as a float64 array, checked."""
     weights = np.asarray(weights if isinstance(weights, (np.ndarray, list, tuple)) else to_numpy(weights), "float64")
     if not np.isfinite(weights).all() or (weights < 0).any():
@@ -110,7 +110,7 @@ def _weights(weights):
 
 def _rows(weights, position):
     """Weights (N, Tv) and positions (N,), checked."""
-    weights, position = _weights(weights), np.asarray(position)
+    weights, position = checked_weights(weights), np.asarray(position)
     shape = weights.shape[:-1]
     if position.shape not in (shape, shape[:-1] if shape[-1:] == (1,) else shape):
         raise ValueError(
