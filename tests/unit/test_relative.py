@@ -237,3 +237,10 @@ def test_alibi_has_no_weights_beyond_those_of_multi_head_attention():
     for one in (layer, plain):
         one.build(*by_hand.SHAPES)
     assert [tuple(w.shape) for w in layer.weights] == [tuple(w.shape) for w in plain.weights]
+
+
+def test_a_rotary_embedding_says_that_it_was_built_for_another_width(rng):
+    rotary = RotaryEmbedding()
+    rotary(rng.normal(size=(1, 3, 4)).astype("float32"))
+    with pytest.raises(ValueError, match="built for, 4; got 6"):
+        rotary(rng.normal(size=(2, 5, 6)).astype("float32"))

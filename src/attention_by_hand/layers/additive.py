@@ -69,5 +69,18 @@ class AdditiveAttention(AttentionPooling):
             return ops.sum(hidden, axis=-1)  # (B, Tq, Tv)
         return ops.einsum("btsu,u->bts", hidden, self.scale)  # (B, Tq, Tv)
 
+    def step_score(self, key):
+        if self.units is None:
+            return super().step_score(key)
+        query_kernel = ops.convert_to_tensor(self.query_kernel)  # (Dq, U)
+        scale = ops.expand_dims(ops.convert_to_tensor(self.scale), axis=1)  # (U, 1)
+        key = key @ ops.convert_to_tensor(self.key_kernel)  # (B, Tv, U)
+
+        def score(query):
+            query = (query @ query_kernel)[:, None]  # (B, 1, U)
+            return (ops.tanh(query + key) @ scale)[..., 0]  # (B, Tv)
+
+        return score
+
     def get_config(self):
         return {**super().get_config(), "units": self.units, "use_scale": self.use_scale}

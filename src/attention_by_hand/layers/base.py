@@ -45,6 +45,17 @@ class AttentionPooling(keras.layers.Layer):
         """Scores E (B, Tq, Tv) of every query against every key, before mask and softmax."""
         raise NotImplementedError(f"{type(self).__name__} must implement score(query, key)")
 
+    def step_score(self, key):
+        """The score for one query at a time: what depends on the keys alone is computed here, once.
+
+        Args:
+            key: tensor (B, Tv, Dk).
+
+        Returns:
+            A function of queries (B, Dq), one a row, that gives scores (B, Tv): those of `score`.
+        """
+        return lambda query: self.score(ops.expand_dims(query, axis=1), key)[:, 0]
+
     def call(
         self,
         query,

@@ -120,7 +120,7 @@ class RotaryEmbedding(keras.layers.Layer):
     Returns a tensor like x.
 
     Raises:
-        ValueError: d is odd, or x has another rank.
+        ValueError: d is odd, or not that of the first call; x has another rank.
 
     Source: Su et al. 2021, "RoFormer: Enhanced Transformer with Rotary Position Embedding", eqs. 15 and 34.
     """
@@ -139,6 +139,10 @@ class RotaryEmbedding(keras.layers.Layer):
         self.frequency = (self.base ** (-np.arange(0, width, 2) / width)).astype("float32")  # (d/2,)
 
     def call(self, x, start=0):
+        if x.shape[-1] != 2 * len(self.frequency):
+            raise ValueError(
+                f"x must have the width this layer was built for, {2 * len(self.frequency)}; got {x.shape[-1]}"
+            )
         position = ops.cast(ops.arange(ops.shape(x)[1]) + start, "float32")  # (T,)
         frequency = ops.convert_to_tensor(self.frequency)
         angle = ops.expand_dims(position, axis=1) * frequency  # (T, d/2): float32, exact in half precision

@@ -8,7 +8,7 @@ from attention_by_hand.parity.compare import TOLERANCE
 COLUMNS = {  # name of the header's string → beginnings of the quantities that the column summarises
     "outputs": ("output",),
     "weights": ("weights",),
-    "input_gradients": ("d/d query", "d/d value", "d/d key"),
+    "input_gradients": ("d/d query", "d/d value", "d/d key", "d/d x", "d/d memory", "d/d initial_state"),
     "weight_gradients": ("d/d weight",),
 }
 
