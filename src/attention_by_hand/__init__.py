@@ -11,6 +11,7 @@ __version__ = "0.1.0"
 _MODULES = (
     "backend",
     "datasets",
+    "decoding",
     "diagrams",
     "exercises",
     "layers",
@@ -20,6 +21,7 @@ _MODULES = (
     "models",
     "parity",
     "plots",
+    "steps",
     "strings",
 )
 _NAMES = {

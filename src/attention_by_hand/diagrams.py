@@ -3,7 +3,13 @@
 from matplotlib.lines import Line2D
 from matplotlib.patches import FancyBboxPatch, Patch
 
-from attention_by_hand import strings
+from attention_by_hand import (  # noqa: F401 (all but the last add drawings)
+    captioner_drawings,
+    decoder_drawings,
+    seq2seq_drawings,
+    sequence_drawings,
+    strings,
+)
 from attention_by_hand.drawings import DIAGRAMS
 from attention_by_hand.plots import fonts
 from attention_by_hand.plots.common import Picture, style
@@ -14,6 +20,7 @@ _KINDS = {
     "operation": ("#ffffff", "#444444", "-"),
     "learned": ("#fdf1e3", "#c1440e", "--"),
 }
+_THIN, _THICK = {"color": "#444444", "lw": 1.4}, {"color": "#c1440e", "lw": 3.2}
 _WIDTH, _HEIGHT = 1.62, 0.62  # of a box, in grid units 2 wide and 1 high
 
 
@@ -36,18 +43,21 @@ def diagram(name):
     columns = [node.column for node in drawing.nodes]
     rows = [node.row for node in drawing.nodes]
     with style():
-        size = (1.75 * (max(columns) - min(columns) + 1), 0.95 * (max(rows) - min(rows) + 1) + 0.5)
+        size = (drawing.column_inches * (max(columns) - min(columns) + 1), 0.95 * (max(rows) - min(rows) + 1) + 0.5)
         figure = Picture(figsize=size, layout="constrained")
         figure.alt = strings.text(f"diagrams.{name}.alt")
         ax = figure.subplots()
         places = {node.name: (2 * node.column, node.row) for node in drawing.nodes}
         for arrow in drawing.arrows:
             start, end = arrow.split()
-            _arrow(ax, places[start], places[end])
+            _arrow(ax, places[start], places[end], thick=arrow in drawing.path)
         for node in drawing.nodes:
-            _box(ax, node, places[node.name], strings.text(f"diagrams.{name}.{node.name}"))
+            _box(ax, node, places[node.name], node.label or strings.text(f"diagrams.{name}.{node.name}"))
+        for caption, column, row in drawing.captions:
+            text, place = strings.text(f"diagrams.{name}.{caption}"), (2 * column, row - 0.25)
+            figure.text(*place, text, transform=ax.transData, ha="center", va="center", fontsize=13)
         ax.set_xlim(2 * min(columns) - 1, 2 * max(columns) + 1)
-        ax.set_ylim(min(rows) - 0.5, max(rows) + 0.5)
+        ax.set_ylim(min(rows) - 0.5, max([*rows, *(row - 0.5 for _, _, row in drawing.captions)]) + 0.5)
         ax.set_axis_off()
         _legend(figure, drawing)
     return figure
@@ -67,7 +77,7 @@ def _box(ax, node, place, label):
         ax.text(*corner, f"▸ {tag}", ha="right", va="bottom", fontsize=9, color="#c1440e", zorder=4)
 
 
-def _arrow(ax, start, end):
+def _arrow(ax, start, end, thick=False):
     """From the rim of one box to the rim of the other: top to bottom if the rows differ, else side to side."""
     (x0, y0), (x1, y1) = start, end
     if y0 != y1:
@@ -76,7 +86,13 @@ def _arrow(ax, start, end):
     else:
         right = 1 if x1 > x0 else -1
         tail, head = (x0 + right * _WIDTH / 2, y0), (x1 - right * (_WIDTH / 2 + 0.03), y1)
-    ax.annotate("", xy=head, xytext=tail, arrowprops={"arrowstyle": "-|>", "color": "#444444", "lw": 1.4}, zorder=1)
+    ax.annotate(
+        "",
+        xy=head,
+        xytext=tail,
+        arrowprops={"arrowstyle": "-|>", **(_THICK if thick else _THIN)},
+        zorder=1 + 0.5 * thick,
+    )
 
 
 def _legend(figure, drawing):
@@ -87,4 +103,6 @@ def _legend(figure, drawing):
     ]
     if any(node.new for node in drawing.nodes):
         handles.append(Line2D([], [], color="#444444", lw=2.6, label=f"▸ {strings.text('diagrams.new')}"))
+    if drawing.path:
+        handles.append(Line2D([], [], **_THICK, label=strings.text("diagrams.path")))
     figure.legend(handles=handles, loc="outside lower center", ncols=len(handles), frameon=False, fontsize=10)

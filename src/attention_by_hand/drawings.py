@@ -7,7 +7,8 @@ from dataclasses import dataclass
 class Node:
     """A box: its name (the last part of its string's key), column, row (row 0 at the bottom) and kind.
 
-    `kind` is "data", "operation" or "learned"; `new` marks what the rung before does not have.
+    `kind` is "data", "operation" or "learned"; `new` marks what the rung before does not have. A `label` that is
+    a formula is shown as it is, in place of the string.
     """
 
     name: str
@@ -15,14 +16,22 @@ class Node:
     row: float
     kind: str = "operation"
     new: bool = False
+    label: str | None = None
 
 
 @dataclass(frozen=True)
 class Diagram:
-    """Boxes, and arrows as `"from to"`. Data flows upwards or to the right."""
+    """Boxes, and arrows as `"from to"`. Data flows upwards or to the right.
+
+    `path` are the arrows that are drawn thick; `captions` are (last part of a string's key, column, row);
+    `column_inches` is how wide a column is drawn.
+    """
 
     nodes: tuple[Node, ...]
     arrows: tuple[str, ...]
+    path: tuple[str, ...] = ()
+    captions: tuple[tuple[str, float, float], ...] = ()
+    column_inches: float = 1.75
 
 
 DIAGRAMS: dict[str, Diagram] = {}
@@ -225,5 +234,33 @@ DIAGRAMS["multi_head"] = Diagram(
         *(f"attend_{head} join" for head in _HEADS),
         "join mix",
         "mix output",
+    ),
+)
+
+DIAGRAMS["distances"] = Diagram(
+    nodes=(
+        Node("query", 0, 0, "data"),
+        Node("key", 1, 0, "data"),
+        Node("value", 2, 0, "data"),
+        Node("turn_query", 0, 1, new=True),
+        Node("turn_key", 1, 1, new=True),
+        Node("scores", 0.5, 2),
+        Node("key_table", 0.5, 3, "learned", new=True),
+        Node("slope", 0.5, 4, new=True),
+        Node("value_table", 2, 4, "learned", new=True),
+        Node("softmax", 0.5, 5),
+        Node("mean", 1.25, 6),
+    ),
+    arrows=(
+        "query turn_query",
+        "key turn_key",
+        "turn_query scores",
+        "turn_key scores",
+        "scores key_table",
+        "key_table slope",
+        "slope softmax",
+        "softmax mean",
+        "value value_table",
+        "value_table mean",
     ),
 )

@@ -9,7 +9,8 @@ import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.patches import FancyBboxPatch
 
-from attention_by_hand import diagrams, plots, strings
+from attention_by_hand import datasets, diagrams, plots, strings
+from attention_by_hand.datasets import Pair
 from attention_by_hand.diagrams import DIAGRAMS, diagram
 from attention_by_hand.plots import common, fonts
 
@@ -22,8 +23,16 @@ def numbers(*shape):
     return np.random.default_rng(0).uniform(0.1, 0.9, size=shape)
 
 
+LINKED = Pair(("we", "eat"), ("우리는", "먹고"), frozenset({(1, 1)}), frozenset({(1, 1), (0, 0)}))  # of chapter 03
+
 # One call of each public figure; a figure that is missing here fails the first test.
+SCENES = datasets.scenes(2, language="ko")
 EXAMPLES = {
+    "scene_sheet": lambda: plots.scene_sheet(SCENES["images"], SCENES["captions"], SCENES["boxes"]),
+    "word_maps": lambda: plots.word_maps(
+        SCENES["images"][0], SCENES["captions"][0], numbers(8, 4, 4), *(x[0] for x in datasets.word_boxes(SCENES))
+    ),
+    "alignment_maps": lambda: plots.alignment_maps([numbers(4, 5), numbers(3, 4)], [LINKED, LINKED]),
     "bars": lambda: plots.bars(KOREAN, numbers(4), title=TITLE),
     "curves": lambda: plots.curves([2, 4, 8], {"a": numbers(3), "전력": numbers(3)}, title=TITLE, log="xy"),
     "heatmap": lambda: plots.heatmap(WEIGHTS, ["transformer", "attention"], KOREAN, title=TITLE),
@@ -55,9 +64,28 @@ EXAMPLES = {
     "products": lambda: plots.products(numbers(12, 4), starts=[3, 6], formula=numbers(7)),
     "fading": lambda: plots.fading({"attention": numbers(4), "skip": numbers(4), "again": numbers(4)}),
     "asked_verbs": lambda: plots.asked_verbs(numbers(2, 4), [["dog", "bites", "man"], ["cat", "sees"]], [1, 1], [0, 0]),
+    "bias_maps": lambda: plots.bias_maps({n: numbers(5, 5) - 0.4 for n in ("absolute", "shaw", "rotary", "alibi")}),
+    "beyond": lambda: plots.beyond({"none": numbers(16), "shaw": numbers(16), "alibi": numbers(16)}, 8, 0.1, smooth=4),
+    "learned_distances": lambda: plots.learned_distances({n: -numbers(3, 9) for n in ("shaw", "alibi", "rotary")}, 4),
     "chunk_maps": lambda: plots.chunk_maps({"chunks": np.eye(2), "mixed": numbers(2, 2), "whole": numbers(2, 2)}),
     "head_maps": lambda: plots.head_maps({"one": numbers(3), "two": numbers(3)}, ["Anna likes pear"] * 3, [2, 0]),
     "head_scores": lambda: plots.head_scores(["one", "two"], numbers(2, 2), np.eye(2, dtype=bool), even=0.25),
+    "reach_grid": lambda: plots.reach_grid({"a": np.tri(4), "b": np.eye(4)}),
+    "costs": lambda: plots.costs(
+        2 ** np.arange(5), {"a": numbers(5), "b": numbers(5)}, [4, 8], {"a": numbers(2), "b": numbers(2)}, (256, 64)
+    ),
+    "fading_gradient": lambda: plots.fading_gradient(
+        [1, 2, 3], {"a": np.array([1, 0.1, 0]), "b": numbers(3)}, {"a": np.array([1, 0.1, 0]), "b": numbers(3)}
+    ),
+    "by_distance": lambda: plots.by_distance(
+        [1, 2, 3], {"a": numbers(3), "b": numbers(3)}, {"a": numbers(3), "b": numbers(3)}, guess=0.1, half=0.6
+    ),
+    "teacher_forcing": lambda: plots.teacher_forcing(
+        ["[START]", "pan", "[END]", "[PAD]"], ["pan", "[END]", "[PAD]", "[PAD]"]
+    ),
+    "falling_loss": lambda: plots.falling_loss([10, 20, 30], {"a": numbers(3), "b": numbers(3)}),
+    "by_things": lambda: plots.by_things([1, 2, 3], {"a": numbers(3), "b": numbers(3)}),
+    "by_place": lambda: plots.by_place({"a": numbers(3), "b": numbers(3)}),
     "seeds_and_weights": lambda: plots.seeds_and_weights(
         {"torch": numbers(6), "jax": -numbers(6)}, {"torch": numbers(12), "jax": numbers(12)}
     ),
@@ -200,3 +228,65 @@ def test_no_key_of_the_string_table_is_shown_in_place_of_its_text(name):
     figure = EXAMPLES[name]()
     texts = [figure.alt, *(t.get_text() for ax in figure.axes for t in (ax.title, ax.xaxis.label, ax.yaxis.label))]
     assert not [t for t in texts if re.search(r"\bplots\.\w+\.\w+", t)]
+
+
+def test_cells_of_the_reach_grid_are_marked_where_a_gradient_is_not_zero():
+    figure = plots.reach_grid({"a": np.array([[0.5, 0.0], [1e-30, 2.0]])})
+    assert sorted(text.get_position() for text in figure.axes[0].texts) == [(0, 0), (0, 1), (1, 1)]
+
+
+def test_a_gradient_of_zero_is_left_out_on_the_logarithmic_axis():
+    line = EXAMPLES["fading_gradient"]().axes[0].get_lines()[0]
+    np.testing.assert_array_equal(np.isnan(line.get_ydata()), [False, False, True])
+
+
+def test_the_path_of_a_diagram_is_thicker_than_its_other_arrows():
+    from attention_by_hand.diagrams import _THICK
+
+    drawing, figure = DIAGRAMS["three_ways"], diagram("three_ways")
+    widths = [text.arrow_patch.get_linewidth() for text in figure.axes[0].texts if hasattr(text, "arrow_patch")]
+    assert len(widths) == len(drawing.arrows)
+    assert widths.count(_THICK["lw"]) == len(drawing.path) == len(set(drawing.path) & set(drawing.arrows))
+    assert {text.get_text() for text in figure.texts} >= {"recurrence", "self-attention"}
+
+
+def test_bias_maps_leave_the_future_grey_and_centre_each_scale_at_zero():
+    figure = EXAMPLES["bias_maps"]()
+    images = [ax.get_images()[0] for ax in figure.axes if ax.get_images()]
+    assert len(images) == 4
+    for image in images:
+        shown = np.ma.filled(image.get_array(), np.nan)
+        np.testing.assert_array_equal(np.isnan(shown), ~np.tri(5, dtype=bool))
+        assert image.norm.vmin == -image.norm.vmax
+
+
+def test_accuracy_beyond_training_is_the_mean_of_each_block_and_sorted_into_two_panels():
+    figure = EXAMPLES["beyond"]()
+    curves = [[line for line in ax.get_lines() if len(line.get_xdata()) > 2] for ax in figure.axes]
+    assert [len(lines) for lines in curves] == [1, 2]
+    np.testing.assert_allclose(curves[0][0].get_ydata(), numbers(16).reshape(4, 4).mean(axis=1))
+    np.testing.assert_allclose(curves[0][0].get_xdata(), [1.5, 5.5, 9.5, 13.5])
+    assert [ax.get_lines()[-2].get_xdata()[0] for ax in figure.axes] == [7.5, 7.5]  # where training ends
+
+
+def test_learned_distances_start_at_one_and_at_a_best_score_of_zero():
+    figure = EXAMPLES["learned_distances"]()
+    lines = [line for line in figure.axes[0].get_lines() if len(line.get_xdata()) > 2]
+    assert len(lines) == 3 and list(lines[0].get_xdata()) == list(range(1, 10))
+    for line, expected in zip(lines, -numbers(3, 9), strict=True):
+        np.testing.assert_allclose(line.get_ydata(), expected - expected.max())
+
+
+def test_alignment_maps_frame_the_gold_links_and_count_the_hits():
+    figure = plots.alignment_maps([np.array([[0.9, 0.1], [0.8, 0.2]])], [LINKED])
+    (ax,) = figure.axes
+    frames = {(round(p.get_x() + 0.45), round(p.get_y() + 0.45)): p.get_linestyle() for p in ax.patches}
+    assert set(frames) == {(1, 1), (0, 0)}  # (source, target): the sure link, and the one that is only possible
+    assert frames[1, 1] in ("-", "solid") and frames[0, 0] not in ("-", "solid")
+    assert figure.alt.startswith("1 of 2 words")
+
+
+@pytest.mark.parametrize(("weights", "pairs"), [([], []), ([np.eye(2)], [LINKED, LINKED]), ([np.eye(2)[:1]], [LINKED])])
+def test_alignment_maps_refuse_weights_that_do_not_fit(weights, pairs):
+    with pytest.raises(ValueError, match="weights"):
+        plots.alignment_maps(weights, pairs)
