@@ -213,9 +213,9 @@ def test_interrupted_run_keeps_what_ended_and_leaves_no_kernel(project):
     hang = f"open({str(marker)!r}, 'w').write(str(os.getpid()))\nimport time\ntime.sleep(600)"
     write_notebook(project / "notebooks" / "01_hanging.ipynb", FAKE_KERAS, hang)
     command = [sys.executable, "-m", "attention_by_hand", "run", "--notebooks", "notebooks"]
-    process = subprocess.Popen(
-        command, cwd=project, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
+    heard = {"preexec_fn": lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)}  # a background job ignores Ctrl-C
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    process = subprocess.Popen(command, cwd=project, env=environment(), **pipes, **heard)
     deadline = time.monotonic() + 120
     while not (marker.exists() and marker.read_text()) and time.monotonic() < deadline:
         time.sleep(0.1)

@@ -64,8 +64,8 @@ def test_it_computes_what_loops_over_cells_and_steps_compute(rng, coordinates):
     for n in range(N):
         cells = np.zeros((H, W, UNITS))
         for i, j in np.ndindex(H, W):
-            place = [8 * j / (W - 1) - 4, 8 * i / (H - 1) - 4] if coordinates else []
-            cells[i, j] = dense(relu(dense(np.array([*data["grid"][n, i, j], *place]), "mix")), "cells")
+            place = [4 * j / (W - 1) - 2, 4 * i / (H - 1) - 2] if coordinates else []
+            cells[i, j] = np.tanh(dense(relu(dense(np.array([*data["grid"][n, i, j], *place]), "mix")), "cells"))
         state = np.tanh(dense(relu(dense(cells.mean(axis=(0, 1)), "gist")), "first_state"))
         for t in range(T):
             scores = np.zeros((H, W))

@@ -117,6 +117,17 @@ def test_works_in_a_model_of_unknown_batch_and_length_and_survives_saving(rng, t
             np.testing.assert_allclose(found, backend.to_numpy(expected), atol=1e-6)
 
 
+def test_trains_with_a_mask_on_batches_of_several_lengths(rng):
+    x, mask = keras.Input((None, D)), keras.Input((None,), dtype="bool")
+    model = keras.Model([x, mask], keras.layers.Dense(1)(GRU(U, bidirectional=True)(x, mask=mask)[1]))
+    model.compile("sgd", "mse", jit_compile=False)
+    before = [w.copy() for w in model.get_weights()]
+    for length in (T, T + 2, T + 1):
+        data = [rng.normal(size=(B, length, D)).astype("float32"), rng.random((B, length)) < 0.7]
+        assert np.isfinite(model.train_on_batch(data, rng.normal(size=(B, 1))))
+    assert all(np.abs(a - b).max() > 0 for a, b in zip(before, model.get_weights(), strict=True))
+
+
 @pytest.mark.parametrize("policy", ["float16", "bfloat16", "mixed_float16"])
 def test_half_precision_stays_near_float32(rng, policy):
     layer, half = GRU(U), GRU(U, dtype=policy)

@@ -15,18 +15,19 @@ def recur(step, carry, inputs):
     Args:
         step: `(carry, slice of inputs) → carry`; shapes and dtypes of the carry stay the same.
         carry: tuple of tensors, the start.
-        inputs: tuple of tensors (T, …), one slice of each a step. Time is the first axis.
+        inputs: tuple of tensors (T, …), one slice of each a step. Time is the first axis. If T is not known before
+            it runs (tensorflow, batches of several lengths), XLA cannot differentiate the loop: compile the model with
+            `jit_compile=False`, or pad to one length.
 
     Returns:
         Tuple like `carry`: all T carries, stacked along a new first axis.
     """
     length = inputs[0].shape[0]
-    if length is None or backend.compiles_loops():
-
-        def keep(before, slices):
-            after = step(before, slices)
-            return after, after
-
+    keep = lambda before, slices: (step(before, slices),) * 2  # noqa: E731
+    if length is None:  # over the steps' numbers: of several inputs of unknown length, Keras 3.15.1 takes no slices
+        at = lambda before, t: keep(before, tuple(ops.take(x, t, axis=0) for x in inputs))  # noqa: E731
+        return ops.scan(at, carry, ops.arange(ops.shape(inputs[0])[0]))[1]
+    if backend.compiles_loops():
         return ops.scan(keep, carry, inputs)[1]
     kept = []
     for slices in zip(*(ops.unstack(x, length, axis=0) for x in inputs), strict=True):

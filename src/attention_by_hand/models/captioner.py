@@ -10,7 +10,7 @@ from attention_by_hand.layers.spatial import Coordinates
 class Captioner:
     """The decoder of chapter 03 over a grid of features; what computes the features is frozen and stays outside.
 
-        h = W_2 ReLU(W_1 [grid; 4x; 4y]),  s_0 = tanh(W_4 ReLU(W_3 (mean of h))),
+        h = tanh(W_2 ReLU(W_1 [grid; 2x; 2y])),  s_0 = tanh(W_4 ReLU(W_3 (mean of h))),
         s_t = G(y_{t−1}, s_{t−1}, c_t),  c_t = Σ_{i,j} a_{t,i,j} h_{i,j},  p(y_t) = softmax(W_o ReLU(W_r [s_t; c_t]))
 
     Args:
@@ -38,11 +38,10 @@ class Captioner:
         for name, size in (("words", words), ("units", units), ("width", width)):
             if not isinstance(size, int) or isinstance(size, bool) or size < 1:
                 raise ValueError(f"{name} must be a positive integer; got {size!r}")
-        # Two channels beside many large features: with ±1, or with a tanh on the cells, which strong features
-        # saturate, some seeds never learned the words that need the place.
-        self.place = Coordinates(reach=4.0, name="coordinates") if coordinates else None
+        # Two channels beside many large features: with ±1 some seeds did not learn the words that need the place.
+        self.place = Coordinates(reach=2.0, name="coordinates") if coordinates else None
         self.mix = keras.layers.Dense(units, activation="relu", name="mix")  # on cells one by one: a 1 × 1 convolution
-        self.cells = keras.layers.Dense(units, name="cells")
+        self.cells = keras.layers.Dense(units, activation="tanh", name="cells")
         self.gist = keras.layers.Dense(units, activation="relu", name="gist")
         self.first_state = keras.layers.Dense(units, activation="tanh", name="first_state")
         self.embed = keras.layers.Embedding(words, width, name="embed")

@@ -11,7 +11,7 @@ from attention_by_hand.plots.common import array, picture, style
 _FIRST = {"fill": False, "ec": "#ffffff", "lw": 2.4, "ls": "-"}
 _SECOND = {"fill": False, "ec": "#ffffff", "lw": 2.4, "ls": (0, (2, 1.2))}
 _POINT = {"marker": "P", "color": "#ff3fd8", "markeredgecolor": "white", "markersize": 11, "ls": "none"}
-_DARK = 0.3  # brightness of a cell without weight
+_DARK = 0.38  # brightness of a cell without weight
 
 
 def scene_sheet(images, captions, boxes):
