@@ -17,8 +17,11 @@ COLAB := .venv-colab
 SYNC  := $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 ONE_THREAD := OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 TF_NUM_INTRAOP_THREADS=1 TF_NUM_INTEROP_THREADS=1 TF_CPP_MIN_LOG_LEVEL=3
 
+JAX_1 := $(wildcard tests/unit/test_[a-l]*.py)
+
 .DEFAULT_GOAL := help
-.PHONY: help setup run test check claims lab strip clean lint test-torch test-jax test-tensorflow test-project wheel \
+.PHONY: help setup run test check claims lab strip clean lint test-torch test-jax test-jax-1 test-jax-2 test-tensorflow \
+        test-project wheel \
         test-colab colab-torch colab-jax colab-tensorflow
 
 help:
@@ -76,11 +79,18 @@ lint: setup
 	$(ABH) strip --check
 
 test: lint
-	@$(MAKE) --no-print-directory --keep-going --jobs=$(JOBS) $(SYNC) test-torch test-jax test-tensorflow test-project
+	@$(MAKE) --no-print-directory --keep-going --jobs=$(JOBS) $(SYNC) \
+	  test-jax-1 test-jax-2 test-torch test-tensorflow test-project
 
-test-torch test-jax test-tensorflow: test-%: setup
+# jax compiles for every shape and takes as long as all others together: in two halves it keeps two cores busy.
+test-jax: test-jax-1 test-jax-2
+test-jax-1: TESTS := $(JAX_1)
+test-jax-2: TESTS := $(filter-out $(JAX_1),$(wildcard tests/unit/test_*.py))
+test-torch test-tensorflow: TESTS := tests/unit
+
+test-torch test-jax-1 test-jax-2 test-tensorflow: test-%: setup
 	@echo "== tests/unit on $* =="
-	@$(ONE_THREAD) KERAS_BACKEND=$* $(PY) -m pytest -q tests/unit
+	@$(ONE_THREAD) KERAS_BACKEND=$(firstword $(subst -, ,$*)) $(PY) -m pytest -q $(TESTS)
 
 test-project: setup
 	@echo "== tests/project =="
