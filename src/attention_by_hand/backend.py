@@ -168,7 +168,7 @@ def compiles_loops():
     """Whether a loop over time steps is better compiled as one loop than written out, step after step.
 
     On jax it is: twelve steps written out compile nearly twice as long and run no faster. torch runs step by step
-    anyway; tensorflow takes 1.25 times as long with the loop (measured: 12 steps of a decoder, training).
+    anyway; tensorflow takes about 1.2 times as long with the loop (measured: 12 steps of a decoder, training).
     """
     return name() == "jax"
 
