@@ -11,6 +11,7 @@ from attention_by_hand.models import Captioner
 
 N, H, W, D, T, WORDS, UNITS, WIDTH = 4, 2, 3, 5, 6, 9, 8, 7
 START, END = 1, 2
+NORM = ("moving_mean", "moving_variance", "gamma", "beta")
 
 
 def captioner(rng, **options):
@@ -18,6 +19,7 @@ def captioner(rng, **options):
     made = Captioner(WORDS, (H, W, D), units=UNITS, width=WIDTH, **options)
     for weight in made.model.weights:
         weight.assign(rng.normal(0, 0.5, weight.shape))
+    made.norm.moving_variance.assign(rng.uniform(0.2, 2, UNITS))
     return made
 
 
@@ -66,7 +68,9 @@ def test_it_computes_what_loops_over_cells_and_steps_compute(rng, coordinates):
         for i, j in np.ndindex(H, W):
             place = [4 * j / (W - 1) - 2, 4 * i / (H - 1) - 2] if coordinates else []
             cells[i, j] = np.tanh(dense(relu(dense(np.array([*data["grid"][n, i, j], *place]), "mix")), "cells"))
-        state = np.tanh(dense(relu(dense(cells.mean(axis=(0, 1)), "gist")), "first_state"))
+        mean, variance, gamma, beta = (weights[f"norm/{name}"] for name in NORM)
+        gist = gamma * (cells.mean(axis=(0, 1)) - mean) / np.sqrt(variance + 1e-3) + beta
+        state = np.tanh(dense(relu(dense(gist, "gist")), "first_state"))
         for t in range(T):
             scores = np.zeros((H, W))
             for i, j in np.ndindex(H, W):

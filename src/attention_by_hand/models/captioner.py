@@ -10,7 +10,7 @@ from attention_by_hand.layers.spatial import Coordinates
 class Captioner:
     """The decoder of chapter 03 over a grid of features; what computes the features is frozen and stays outside.
 
-        h = tanh(W_2 ReLU(W_1 [grid; 2x; 2y])),  s_0 = tanh(W_4 ReLU(W_3 (mean of h))),
+        h = tanh(W_2 ReLU(W_1 [grid; 2x; 2y])),  s_0 = tanh(W_4 ReLU(W_3 norm(mean of h))),
         s_t = G(y_{t−1}, s_{t−1}, c_t),  c_t = Σ_{i,j} a_{t,i,j} h_{i,j},  p(y_t) = softmax(W_o ReLU(W_r [s_t; c_t]))
 
     Args:
@@ -42,9 +42,12 @@ class Captioner:
         self.place = Coordinates(reach=2.0, name="coordinates") if coordinates else None
         self.mix = keras.layers.Dense(units, activation="relu", name="mix")  # on cells one by one: a 1 × 1 convolution
         self.cells = keras.layers.Dense(units, activation="tanh", name="cells")
+        # The mean of 64 cells differs little from picture to picture: the norm enlarges what differs.
+        self.norm = keras.layers.BatchNormalization(momentum=0.9, name="norm")
         self.gist = keras.layers.Dense(units, activation="relu", name="gist")
         self.first_state = keras.layers.Dense(units, activation="tanh", name="first_state")
-        self.embed = keras.layers.Embedding(words, width, name="embed")
+        start = keras.initializers.RandomNormal(stddev=1.0)  # with Keras's small start, steps ask much alike for long
+        self.embed = keras.layers.Embedding(words, width, start, name="embed")
         self.decoder = AttentionDecoder(units, attention, name="decoder")
         self.read_out = keras.layers.Dense(units, activation="relu", name="read_out")
         self.words = keras.layers.Dense(words, name="words")
@@ -71,7 +74,7 @@ class Captioner:
         """The cells (B, H, W, U) and the decoder's first state (B, U)."""
         x = grid if self.place is None else self.place(grid)  # (B, H, W, D + 2)
         memory = self.cells(self.mix(x))  # (B, H, W, U)
-        return memory, self.first_state(self.gist(ops.mean(memory, axis=(1, 2))))
+        return memory, self.first_state(self.gist(self.norm(ops.mean(memory, axis=(1, 2)))))
 
     def _write(self, caption, memory, state):
         """Logits (B, T, words), weights (B, T, H, W) and the last state (B, U)."""

@@ -72,6 +72,7 @@ def pretrain_extractor(data, epochs=4, batch_size=32, learning_rate=6e-3, widths
         {name: keras.losses.SparseCategoricalCrossentropy(from_logits=True) for name in labels},
         metrics={name: ["accuracy"] for name in labels},
     )
+    classifier.optimizer.build(classifier.trainable_variables)  # else tensorflow traces the whole step twice
     classifier.fit(data["images"], labels, epochs=epochs, batch_size=batch_size, verbose=verbose)
     extractor.trainable = False  # also makes the norms use their running means, whatever `training` says
     return extractor, classifier
