@@ -1,7 +1,6 @@
 """Multi-head attention that can keep keys and values, so that a decoder projects every token once."""
 
 import keras
-import numpy as np
 from keras import ops
 
 from attention_by_hand import masks
@@ -100,12 +99,11 @@ def places(position, length):
 
 
 def check_position(position, batch_size, length):
-    """Refuse a position outside of the cache (as far as its value is known) or of the wrong shape."""
+    """Refuse a position of the wrong shape, or an integer outside of the cache; tensors' values are not looked at."""
     if position is None:
         raise ValueError(f"position must come with cache: an integer, or integers (B,), in 0 … {length - 1}; got None")
     shape = tuple(getattr(position, "shape", ()))
     if shape not in ((), (1,)) and (len(shape) != 1 or None not in (*shape, batch_size) and shape[0] != batch_size):
         raise ValueError(f"position must be an integer or have shape (B,) = ({batch_size},); got shape {shape}")
-    known = position if isinstance(position, (int, np.integer, np.ndarray)) else 0
-    if np.any(np.asarray(known) < 0) or np.any(np.asarray(known) >= length):
+    if isinstance(position, int) and not 0 <= position < length:
         raise ValueError(f"position must be in 0 … {length - 1}, the places of cache; got {position}")

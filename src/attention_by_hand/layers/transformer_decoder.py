@@ -58,8 +58,8 @@ class TransformerDecoderBlock(TransformerEncoderBlock):
             attention_mask: boolean (B, Tq, Tq), (Tq, Tq), or (B, H, Tq, Tq), of the self-attention.
             use_causal_mask: step t may attend to steps 0 … t only.
             cache: what `start_cache` or the step before gave; the masks are not used then, nor dropout.
-            position: which step this is, an integer or integers (B,); only with `cache`. Its range is checked where
-                it is a number or an array, not a tensor: out of range, a tensor writes nothing.
+            position: which step this is, an integer or integers (B,); only with `cache`. The range of an integer is
+                checked; tensors' values are not looked at, and one that is out of range writes nothing.
             return_attention_scores: also return the weights.
             training: whether dropout acts.
 

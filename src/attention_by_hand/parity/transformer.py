@@ -13,7 +13,9 @@ from attention_by_hand.parity.table import Table
 
 BATCH, STEPS, WORDS, WIDTH, MEMORY = 2, 5, 7, 12, 10  # B, Tq, Tv, D, C: all different
 HEADS, MLP = 3, 9  # so Dk = 4
-LENGTHS, MEMORY_LENGTHS = (3, 5), (6, 4)  # real steps and words of the two sentences, where there is a mask
+# Holes, not ends: behind the last real step the causal mask would hide the padding by itself.
+REAL_STEPS = np.array([[1, 0, 1, 1, 0], [1, 1, 0, 0, 1]], bool)
+REAL_WORDS = np.array([[0, 1, 1, 0, 1, 1, 1], [1, 1, 1, 1, 0, 0, 0]], bool)
 KINDS = ("encoder", "decoder", "decoder_only")
 
 
@@ -146,11 +148,11 @@ def compare_transformer(case, block=None):
     draw_weights(block, rng)
     builtin = BuiltInBlock(block)
     masks = {"use_causal_mask": case.causal}
-    real = np.arange(STEPS) < np.array(LENGTHS)[:, None] if case.padding else np.ones((BATCH, STEPS), bool)
+    real = REAL_STEPS if case.padding else np.ones((BATCH, STEPS), bool)
     if case.padding:
         masks["padding_mask"] = ops.convert_to_tensor(real)
         if case.kind == "decoder":
-            masks["memory_mask"] = ops.convert_to_tensor(np.arange(WORDS) < np.array(MEMORY_LENGTHS)[:, None])
+            masks["memory_mask"] = ops.convert_to_tensor(REAL_WORDS)
     weighting = ops.convert_to_tensor(draw(BATCH, STEPS, WIDTH) * real[:, :, None])
 
     def total(found):
