@@ -221,6 +221,8 @@ class TransformerDecoder(TransformerEncoder):
     Call: as a block's, with the same arguments. `return_attention_scores` gives, between output and cache, a list by
     block of the weights of self-attention and, where there is a memory, one of those of the attention to it. A cache
     is a list of the blocks' caches; start it with `start_cache`, which takes what a block's takes.
+    In functional models make the one of the step first: Keras 3.15 takes the number of a layer's outputs in its first
+    call for that of all calls, and a later call with more outputs (the cache) "is not connected to inputs".
 
     Raises:
         ValueError: as a block, or `num_layers` is not a positive integer; `cache` has not one entry for each block.
