@@ -87,7 +87,6 @@ def test_encoder_block_equals_numpy_with_every_part_on_or_off(rng, norm_first, u
 
 def test_width_is_split_between_the_heads_when_key_dim_is_none(rng):
     assert built(rng, TransformerEncoderBlock(H, MLP)).attention.key_dim == D // H
-    assert decoder_block(rng, key_dim=5).cross_attention.key_dim == 5
 
 
 @pytest.mark.parametrize("scores", [True, False])
@@ -197,13 +196,11 @@ def test_dropout_acts_in_training_only_with_a_seed_of_its_own_in_every_place(rng
     other = decoder_block(rng, dropout=0.5, seed=3)
     other.set_weights(block.get_weights())
     np.testing.assert_array_equal(*(backend.to_numpy(b(x, memory, training=True)) for b in (again, other)))
-    stack = built(rng, TransformerEncoder(2, H, MLP, dropout=0.5, seed=3))
-    assert stack.blocks[0].seed != stack.blocks[1].seed
-    assert np.isfinite(backend.to_numpy(stack(x, training=True))).all()
+    assert len({b.seed for b in TransformerEncoder(2, H, MLP, dropout=0.5, seed=3).blocks}) == 2
 
 
 def test_a_sublayer_that_drops_everything_leaves_the_skip(rng):
-    block = built(rng, TransformerEncoderBlock(1, MLP, dropout=0.999999, seed=0))
+    block = built(rng, TransformerEncoderBlock(H, MLP, dropout=0.999999, seed=0))
     x, _ = inputs_of(rng)
     close(block(x, training=True), x)
 
