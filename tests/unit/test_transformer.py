@@ -126,6 +126,14 @@ def test_padding_of_nan_spreads_into_no_output_weight_or_gradient(rng, norm_firs
     assert (weights.transpose(0, 3, 1, 2)[~padding] == 0).all()
     assert (cross.transpose(0, 3, 1, 2)[~memory_mask] == 0).all()
     assert all(np.isfinite(g).all() for group in gradients for g in group)
+    encoder = built(rng, TransformerEncoderBlock(H, MLP, norm_first=norm_first))
+    output, weights = map(backend.to_numpy, encoder(x, padding_mask=padding, return_attention_scores=True))
+    assert (
+        np.isfinite(output).all()
+        and np.isfinite(weights).all()
+        and (output[~padding] == 0).all()
+        and (output[padding] != 0).any()
+    )
 
 
 def stack_of_built_ins(stack, x, **given):
@@ -172,6 +180,8 @@ def test_stacks_equal_stacks_of_built_ins_and_carry_implicit_masks(rng, norm_fir
         np.testing.assert_array_equal(backend.to_numpy(keras.src.backend.get_keras_mask(found)), ids != 0)
     explicit = encoder(x, padding_mask=source != 0)  # handed over, it is carried on as well
     np.testing.assert_array_equal(backend.to_numpy(keras.src.backend.get_keras_mask(explicit)), source != 0)
+    for kept in decoder.start_cache(8, memory):
+        np.testing.assert_array_equal(backend.to_numpy(kept["memory_mask"]), source != 0)
     pooled = keras.layers.GlobalAveragePooling1D()(explicit)
     mean = backend.to_numpy(memory).sum(1) / (source != 0).sum(1, keepdims=True)
     close(pooled, mean)
