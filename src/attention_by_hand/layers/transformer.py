@@ -173,7 +173,7 @@ class TransformerEncoderBlock(keras.layers.Layer):
         padding_mask = masks.as_boolean(padding_mask, "padding_mask", {"(B, T)": tuple(x.shape[:2])})
         return padding_mask, checked_masks(x.shape, x.shape, None, None, attention_mask, self.num_heads)[2]
 
-    def compute_output_shape(self, x_shape):
+    def compute_output_shape(self, x_shape, memory_shape=None):
         return tuple(x_shape)
 
     def compute_output_spec(
@@ -260,7 +260,7 @@ class TransformerEncoder(keras.layers.Layer):
             x = masks.clear(self.last_norm(x), padding_mask)  # (B, T, D)
         return masks.attach(x, padding_mask)
 
-    def compute_output_shape(self, x_shape):
+    def compute_output_shape(self, x_shape, memory_shape=None):
         return tuple(x_shape)
 
     def compute_output_spec(self, x, *masks_given, return_attention_scores=False, **options):

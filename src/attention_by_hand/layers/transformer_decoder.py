@@ -175,9 +175,6 @@ class TransformerDecoderBlock(TransformerEncoderBlock):
             raise ValueError(f"cache must be what start_cache gave, with {sorted(wanted)}; got {names}")
         check_position(position, x.shape[0], cache["keys"].shape[2])
 
-    def compute_output_shape(self, x_shape, memory_shape=None):
-        return tuple(x_shape)
-
     def compute_output_spec(
         self,
         x,
@@ -279,9 +276,6 @@ class TransformerDecoder(TransformerEncoder):
         if not isinstance(cache, (list, tuple)) or len(cache) != len(self.blocks):
             raise ValueError(f"cache must be a list with one entry for each of {len(self.blocks)} blocks; got {cache}")
         return cache
-
-    def compute_output_shape(self, x_shape, memory_shape=None):
-        return tuple(x_shape)
 
     def compute_output_spec(self, x, *given, cache=None, return_attention_scores=False, **options):
         """Symbolic outputs, from shapes alone."""
