@@ -210,3 +210,15 @@ def clear(x, mask):
         Tensor like `x`.
     """
     return x if mask is None else ops.where(ops.expand_dims(mask, axis=-1), x, ops.zeros_like(x))
+
+
+def implicit(x):
+    """The mask that Keras hung on a tensor (`Embedding(mask_zero=True)`, `Masking`, a layer before), or None."""
+    return keras.src.backend.get_keras_mask(x)
+
+
+def attach(x, mask):
+    """Hang a mask on a layer's new output, where the next layer finds it; None changes nothing. Returns `x`."""
+    if mask is not None:
+        keras.src.backend.set_keras_mask(x, mask)
+    return x

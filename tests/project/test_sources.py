@@ -46,8 +46,8 @@ def test_layers_import_only_keras_masks_backend_and_one_rung_below(file):
     assert outside <= {"math", "functools", "dataclasses", "collections"}
     if file.name not in ("__init__.py", "base.py"):
         rungs = {name.split(".")[2] for name in imports(file) if name.startswith(f"{OWN}.layers.")}
-        # A decoder stands on two rungs: a recurrent network, and the attention that it asks.
-        assert len(rungs - {"base"}) <= (2 if file.name == "attention_decoder.py" else 1)
+        # A decoder stands on two rungs: a recurrent network or a transformer's block, and the attention that it asks.
+        assert len(rungs - {"base"}) <= (2 if file.name in ("attention_decoder.py", "transformer_decoder.py") else 1)
 
 
 @pytest.mark.parametrize("file", FILES, ids=named)

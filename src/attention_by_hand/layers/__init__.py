@@ -3,6 +3,7 @@
 from attention_by_hand.layers.additive import AdditiveAttention
 from attention_by_hand.layers.attention_decoder import AttentionDecoder
 from attention_by_hand.layers.base import AttentionPooling
+from attention_by_hand.layers.cached_attention import CachedAttention
 from attention_by_hand.layers.dot_product import DotProductAttention
 from attention_by_hand.layers.multi_head import MultiHeadAttention
 from attention_by_hand.layers.positional import LearnedPositionalEmbedding, SinusoidalPositionalEncoding, sinusoids
@@ -17,6 +18,9 @@ from attention_by_hand.layers.relative import (
 )
 from attention_by_hand.layers.self_attention import SelfAttention
 from attention_by_hand.layers.spatial import Coordinates, coordinates
+from attention_by_hand.layers.spatial_attention import SpatialSelfAttention
+from attention_by_hand.layers.transformer import TransformerEncoder, TransformerEncoderBlock
+from attention_by_hand.layers.transformer_decoder import TransformerDecoder, TransformerDecoderBlock
 from attention_by_hand.layers.uniform import UniformAttention
 
 __all__ = [
@@ -25,6 +29,7 @@ __all__ = [
     "AlibiAttention",
     "AttentionDecoder",
     "AttentionPooling",
+    "CachedAttention",
     "Coordinates",
     "DotProductAttention",
     "LearnedPositionalEmbedding",
@@ -34,6 +39,11 @@ __all__ = [
     "RotaryEmbedding",
     "SelfAttention",
     "SinusoidalPositionalEncoding",
+    "SpatialSelfAttention",
+    "TransformerDecoder",
+    "TransformerDecoderBlock",
+    "TransformerEncoder",
+    "TransformerEncoderBlock",
     "UniformAttention",
     "alibi_slopes",
     "coordinates",

@@ -13,8 +13,10 @@ from attention_by_hand.parity.recurrent import compare_recurrent, recurrent_grid
 from attention_by_hand.parity.reference import Projected, reference
 from attention_by_hand.parity.special_cases import compare_special_case, run_special_cases, special_case_grid
 from attention_by_hand.parity.table import Table
+from attention_by_hand.parity.transformer import BuiltInBlock, compare_transformer, run_transformer, transformer_cases
 
 __all__ = [
+    "BuiltInBlock",
     "Case",
     "Comparison",
     "Projected",
@@ -24,6 +26,7 @@ __all__ = [
     "compare_recurrent",
     "compare_decoder",
     "compare_special_case",
+    "compare_transformer",
     "compare_with_torch",
     "copy_weights",
     "draw_weights",
@@ -38,5 +41,7 @@ __all__ = [
     "run_one_head",
     "run_recurrent",
     "run_special_cases",
+    "run_transformer",
     "special_case_grid",
+    "transformer_cases",
 ]
