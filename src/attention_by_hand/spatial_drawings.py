@@ -4,7 +4,7 @@ from attention_by_hand.drawings import DIAGRAMS, Diagram, Node
 
 DIAGRAMS["spatial"] = Diagram(
     nodes=(
-        Node("grid", 1, 0, "data"),
+        Node("grid", 3, 0, "data"),
         Node("cells", 1, 1, new=True),
         Node("query", 0, 2, "learned"),
         Node("key", 1, 2, "learned"),
@@ -13,8 +13,8 @@ DIAGRAMS["spatial"] = Diagram(
         Node("softmax", 0.5, 4),
         Node("mean", 1.25, 5),
         Node("output_kernel", 1.25, 6, "learned", new=True),
-        Node("sum", 2.25, 7, "learned", new=True),
-        Node("output", 2.25, 8, "data"),
+        Node("sum", 3, 7, "learned", new=True),
+        Node("output", 3, 8, "data"),
     ),
     arrows=(
         "grid cells",

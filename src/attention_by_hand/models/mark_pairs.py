@@ -38,7 +38,7 @@ def pair_race(contestants, seed=0):
         kernel, _ = starts(seed + 1000 * number)
         grid = scaled
         for step in range(2):
-            grid = _convolution(3, kernel, f"{name}_{step}", strides=2)(grid)  # (B, 16, 16, 32), (B, 8, 8, 32)
+            grid = _convolution(3, kernel, f"{name}_strided_{step}", strides=2)(grid)  # (B, 16, 16, 32), (B, 8, 8, 32)
         cells = grid if layer is None else layer(grid)  # (B, 8, 8, 32)
         cells = _convolution(1, kernel, f"{name}_mix")(cells)  # (B, 8, 8, 32)
         mean = ops.mean(cells, axis=(1, 2))  # (B, 32)
@@ -100,5 +100,5 @@ class UniformGrid(keras.layers.Layer):
 
 def _convolution(size, kernel, name, **options):
     return keras.layers.Conv2D(
-        CHANNELS, size, padding="same", activation="relu", kernel_initializer=kernel, name=name, **options
+        CHANNELS, size, padding="same", activation="leaky_relu", kernel_initializer=kernel, name=name, **options
     )
