@@ -8,6 +8,7 @@ from attention_by_hand import (  # noqa: F401 (all but the last add drawings)
     decoder_drawings,
     seq2seq_drawings,
     sequence_drawings,
+    spatial_drawings,
     strings,
 )
 from attention_by_hand.drawings import DIAGRAMS

@@ -27,7 +27,10 @@ LINKED = Pair(("we", "eat"), ("우리는", "먹고"), frozenset({(1, 1)}), froze
 
 # One call of each public figure; a figure that is missing here fails the first test.
 SCENES = datasets.scenes(2, language="ko")
+PAIRS = datasets.mark_pairs(2)
 EXAMPLES = {
+    "pair_sheet": lambda: plots.pair_sheet(PAIRS["image"], PAIRS["colour"], PAIRS["distance"]),
+    "cell_maps": lambda: plots.cell_maps(PAIRS["image"], numbers(2, 8, 8), [[1, 2], [3, 4]], PAIRS["corner"][:, 1]),
     "scene_sheet": lambda: plots.scene_sheet(SCENES["images"], SCENES["captions"], SCENES["boxes"]),
     "word_maps": lambda: plots.word_maps(
         SCENES["images"][0], SCENES["captions"][0], numbers(8, 4, 4), *(x[0] for x in datasets.word_boxes(SCENES))

@@ -7,6 +7,7 @@ from attention_by_hand.datasets.delivery_log import delivery_log, prefixes, with
 from attention_by_hand.datasets.distance import distance_text, recall_at_distance, without_note
 from attention_by_hand.datasets.fetch import contents, match_and_fetch
 from attention_by_hand.datasets.length_batches import LengthBatches, translation_inputs
+from attention_by_hand.datasets.mark_pairs import mark_cells, mark_pairs, without_second
 from attention_by_hand.datasets.recall import keyed_recall, without_gold
 from attention_by_hand.datasets.scenes import (
     openmoji_scenes,
@@ -36,6 +37,8 @@ __all__ = [
     "keyed_recall",
     "last_station",
     "likes_and_dislikes",
+    "mark_cells",
+    "mark_pairs",
     "match_and_fetch",
     "openmoji_scenes",
     "prefixes",
@@ -55,6 +58,7 @@ __all__ = [
     "without_answers",
     "without_gold",
     "without_note",
+    "without_second",
     "without_stations",
     "without_tags",
     "word_boxes",

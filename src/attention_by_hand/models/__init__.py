@@ -7,6 +7,7 @@ from attention_by_hand.models.distance import UniformReader, distance_race, star
 from attention_by_hand.models.extractor import build_extractor, extract, pretrain_extractor
 from attention_by_hand.models.log_reader import LogReader
 from attention_by_hand.models.loss_curve import LossCurve
+from attention_by_hand.models.mark_pairs import UniformGrid, pair_race, wide_field
 from attention_by_hand.models.pretrained import pretrained_extractor
 from attention_by_hand.models.race import fetch_race, recall_race
 from attention_by_hand.models.recall import recall_model
@@ -20,6 +21,7 @@ __all__ = [
     "LogReader",
     "LossCurve",
     "Translator",
+    "UniformGrid",
     "UniformHead",
     "UniformReader",
     "bae_model",
@@ -28,6 +30,7 @@ __all__ = [
     "extract",
     "fetch_race",
     "order_race",
+    "pair_race",
     "pretrain_extractor",
     "pretrained_extractor",
     "recall_model",
@@ -35,4 +38,5 @@ __all__ = [
     "starts",
     "station_race",
     "taste_race",
+    "wide_field",
 ]

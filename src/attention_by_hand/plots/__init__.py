@@ -7,6 +7,7 @@ from attention_by_hand.plots.additive import kernel_regression, recall_map
 from attention_by_hand.plots.captioning import scene_sheet, word_maps
 from attention_by_hand.plots.common import bars, curves, heatmap
 from attention_by_hand.plots.dot_product import accuracy_against_width, flattened, saturation, weights_against_width
+from attention_by_hand.plots.mark_pairs import cell_maps, pair_sheet
 from attention_by_hand.plots.masks import leak_scores, mask_grids, reach_maps
 from attention_by_hand.plots.multi_head import chunk_maps, head_maps, head_scores
 from attention_by_hand.plots.positions import asked_verbs, fading, products, table_and_bits, two_orders, waves
@@ -28,6 +29,7 @@ __all__ = [
     "by_things",
     "beyond",
     "bias_maps",
+    "cell_maps",
     "chunk_maps",
     "costs",
     "curves",
@@ -43,6 +45,7 @@ __all__ = [
     "leak_scores",
     "learned_distances",
     "mask_grids",
+    "pair_sheet",
     "products",
     "reach_grid",
     "reach_maps",
