@@ -7,7 +7,6 @@ from pathlib import Path
 import keras
 import numpy as np
 import pytest
-from keras import ops
 
 from attention_by_hand import backend, plots
 from attention_by_hand.datasets import mark_cells, mark_pairs, without_second
@@ -122,7 +121,7 @@ def test_the_wide_control_reaches_every_cell_from_every_cell():
     grid = np.ones((1, 8, 8, 32), "float32")
     control(grid)
     for layer in control.layers:  # all positive: no ReLU closes the way
-        layer.kernel.assign(ops.ones_like(layer.kernel) / 300)
+        layer.kernel.assign(np.full(layer.kernel.shape, 1 / 300, "float32"))
     for row, column in ((0, 0), (7, 0), (7, 7)):
         changed = grid.copy()
         changed[0, row, column] = 5

@@ -85,7 +85,7 @@ class Function(Exercise):
             return self.not_yet("not_a_function", strings.text("checks.not_a_function", type=type(answer).__name__))
         rng = np.random.default_rng()
         for _ in range(DRAWS):
-            result = self._check_once(answer, self.inputs(rng))
+            result = self._check_once(answer, self.inputs(rng), self.inputs(rng))
             if result is not None:
                 return result
         return self.right()
@@ -94,8 +94,8 @@ class Function(Exercise):
         """Fresh copies: an answer that changes its arguments in place must not change what is expected."""
         return [ops.convert_to_tensor(x.copy()) if isinstance(x, np.ndarray) else x for x in arguments]
 
-    def _check_once(self, answer, arguments):
-        """None when right, else the result that says what is wrong."""
+    def _check_once(self, answer, arguments, others):
+        """None when right, else the result that says what is wrong; `others` are inputs that confirm a mistake."""
         try:
             given = answer(*self._tensors(arguments))
         except NotImplementedError:
@@ -113,9 +113,16 @@ class Function(Exercise):
         if self._same(given, expected):
             return None
         for name, wrong in self.mistakes.items():
-            if self._same(given, self._run(wrong, arguments), equal_nan=True):
+            if self._same(given, self._run(wrong, arguments), equal_nan=True) and self._agree(answer, wrong, others):
                 return self.not_yet(name, self.sentence(name))
         return self.not_yet(*_difference(given, expected))
+
+    def _agree(self, answer, wrong, arguments):
+        """Whether both give the same: on one draw, two mistakes may give one number by accident."""
+        try:
+            return self._same(self._run(answer, arguments), self._run(wrong, arguments), equal_nan=True)
+        except Exception:  # an answer that breaks here is not that mistake
+            return False
 
     def _run(self, function, arguments):
         return [_numbers(part) for part in _parts(function(*self._tensors(arguments)))]
