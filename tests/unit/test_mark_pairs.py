@@ -38,6 +38,14 @@ def test_the_marks_lie_where_the_gold_says_in_the_colours_it_says(data):
             assert (image[row : row + 4, column : column + 4] == RGB[c]).all()
 
 
+def test_dots_of_each_colour_lie_outside_the_marks(data):
+    same = (data["image"][:, :, :, None] == RGB).all(axis=-1)  # (N, 32, 32, 4)
+    for row, column, n in ((*corner, n) for n, pair in enumerate(data["corner"]) for corner in pair):
+        same[n, row : row + 4, column : column + 4] = False
+    shares = same.mean(axis=(0, 1, 2)) * 32**2 / (32**2 - 2 * 4**2)
+    np.testing.assert_allclose(shares, 0.04 / 4, rtol=0.2)
+
+
 def test_the_label_says_whether_the_colours_agree_and_is_balanced(data):
     assert ((data["colour"][:, 0] == data["colour"][:, 1]) == data["same"]).all()
     assert data["same"].sum() == N / 2
@@ -58,7 +66,7 @@ def test_removing_the_second_mark_changes_its_pixels_only(data):
         mark = np.zeros(before.shape[:2], bool)
         mark[row : row + 4, column : column + 4] = True
         assert (before[~mark] == after[~mark]).all()
-        assert np.abs(after[mark].mean() - 127.5) < 15
+        assert (np.abs(after[mark] - 127.5) < 100).all(axis=-1).sum() >= 10  # of 16 pixels; the others are dots
 
 
 @pytest.mark.parametrize("cells", [8, 4])
@@ -120,7 +128,7 @@ def test_the_wide_control_reaches_every_cell_from_every_cell():
     control = wide_field()
     grid = np.ones((1, 8, 8, 32), "float32")
     control(grid)
-    for layer in control.layers:  # all positive: no ReLU closes the way
+    for layer in control.layers[::3]:  # all positive: no ReLU closes the way
         layer.kernel.assign(np.full(layer.kernel.shape, 1 / 300, "float32"))
     for row, column in ((0, 0), (7, 0), (7, 7)):
         changed = grid.copy()

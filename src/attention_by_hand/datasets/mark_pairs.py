@@ -1,4 +1,4 @@
-"""Two coloured marks, far apart in noise: have they the same colour? No small window sees both."""
+"""Two coloured marks, far apart among coloured dots: have they the same colour? No small window sees both."""
 
 import numpy as np
 
@@ -6,10 +6,11 @@ SIZE, MARK = 32, 4  # pixels of a picture's and of a mark's side
 COLOURS = ("red", "yellow", "green", "blue")
 RGB = np.array([[255, 0, 0], [255, 255, 0], [0, 255, 0], [0, 0, 255]])
 NOISE = 18.0  # standard deviation around grey, of 255
+DOTS = 0.04  # share of the other pixels that have one of the four colours, too
 
 
 def mark_pairs(count, apart=10, seed=0):
-    """Pictures of 32 × 32 pixels with two marks of 4 × 4 pixels in noise.
+    """Pictures of 32 × 32 pixels with two marks of 4 × 4 pixels, in noise and among single dots of the same colours.
 
     Every second picture, in random order, has marks of one colour. The farther of the two distances between the marks,
     across and down, is at least `apart`.
@@ -37,13 +38,13 @@ def mark_pairs(count, apart=10, seed=0):
     other = (first + rng.integers(1, len(COLOURS), size=count)) % len(COLOURS)
     colour = np.stack([first, np.where(same, first, other)], axis=1)  # (N, 2)
     corner = _corners(rng, count, apart)
-    image = rng.normal(127.5, NOISE, size=(count, SIZE, SIZE, 3))
+    image = _ground(rng, (count, SIZE, SIZE))
     row = np.arange(count)
     for mark in range(2):
         for i, j in np.ndindex(MARK, MARK):
             image[row, corner[:, mark, 0] + i, corner[:, mark, 1] + j] = RGB[colour[:, mark]]
     return {
-        "image": np.clip(np.rint(image), 0, 255).astype("uint8"),
+        "image": image,
         "same": same.astype("int32"),
         "colour": colour.astype("int32"),
         "corner": corner.astype("int32"),
@@ -52,20 +53,20 @@ def mark_pairs(count, apart=10, seed=0):
 
 
 def without_second(data, seed=0):
-    """The same pictures, the second mark covered with noise: nothing in them tells the answer any more.
+    """The same pictures, the second mark covered with ground: nothing in them tells the answer any more.
 
     Args:
         data: what `mark_pairs` returns.
-        seed: seed of the noise.
+        seed: seed of the ground.
 
     Returns:
         A copy with another `image`.
     """
-    rng, image = np.random.default_rng(seed), data["image"].copy()
+    image = data["image"].copy()
     row = np.arange(len(image))
+    ground = _ground(np.random.default_rng(seed), (len(image), MARK, MARK))
     for i, j in np.ndindex(MARK, MARK):
-        noise = np.clip(np.rint(rng.normal(127.5, NOISE, size=(len(image), 3))), 0, 255)
-        image[row, data["corner"][:, 1, 0] + i, data["corner"][:, 1, 1] + j] = noise.astype("uint8")
+        image[row, data["corner"][:, 1, 0] + i, data["corner"][:, 1, 1] + j] = ground[:, i, j]
     return {**data, "image": image}
 
 
@@ -85,6 +86,14 @@ def mark_cells(corner, cells=8):
     overlap = np.minimum(start + MARK, left + step) - np.maximum(start, left)  # (N, 2, 2, cells) pixels
     share = np.clip(overlap, 0, None) / step
     return (share[:, :, 0, :, None] * share[:, :, 1, None, :]).astype("float32")
+
+
+def _ground(rng, shape):
+    """Grey noise with coloured dots, (*shape, 3) in uint8."""
+    image = np.clip(np.rint(rng.normal(127.5, NOISE, size=(*shape, 3))), 0, 255)
+    dots = rng.random(shape) < DOTS
+    image[dots] = RGB[rng.integers(len(RGB), size=dots.sum())]
+    return image.astype("uint8")
 
 
 def _corners(rng, count, apart):

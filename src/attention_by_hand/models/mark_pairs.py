@@ -8,14 +8,15 @@ from attention_by_hand.layers import UniformAttention
 from attention_by_hand.layers.base import check_size
 from attention_by_hand.models.distance import starts
 
-CHANNELS = 32  # C of the feature map, which has 8 × 8 cells
+CHANNELS = (16, 32)  # after the first convolution, and C of the feature map, which has 8 × 8 cells
 
 
 def pair_race(contestants, seed=0):
     """Networks that differ in what stands between two strided convolutions and the read-out.
 
-    Each is: 3×3 convolution of stride 2, twice, to 8 × 8 × 32; the contestant; a 1×1 convolution; the mean over all
-    cells; one logit. Nothing is shared but the pictures: Adam, which works weight by weight, and a loss that averages
+    Each is: 3×3 convolution of stride 2, twice, to 8 × 8 × 32; the contestant; a 1×1 convolution; the sum over the N
+    cells, divided by √N so that its size does not depend on N; one logit. Every convolution is followed by a batch
+    norm and a ReLU. Nothing is shared but the pictures: Adam, which works weight by weight, and a loss that averages
     over the contestants train each as if it were alone.
 
     Args:
@@ -37,12 +38,14 @@ def pair_race(contestants, seed=0):
     for number, (name, layer) in enumerate(contestants.items()):
         kernel, _ = starts(seed + 1000 * number)
         grid = scaled
-        for step in range(2):
-            grid = _convolution(3, kernel, f"{name}_strided_{step}", strides=2)(grid)  # (B, 16, 16, 32), (B, 8, 8, 32)
+        for step, channels in enumerate(CHANNELS):  # (B, 16, 16, 16), then (B, 8, 8, 32)
+            for part in _convolution(3, kernel, f"{name}_strided_{step}", filters=channels, strides=2):
+                grid = part(grid)
         cells = grid if layer is None else layer(grid)  # (B, 8, 8, 32)
-        cells = _convolution(1, kernel, f"{name}_mix")(cells)  # (B, 8, 8, 32)
-        mean = ops.mean(cells, axis=(1, 2))  # (B, 32)
-        logit = keras.layers.Dense(1, kernel_initializer=kernel, name=f"{name}_logit")(mean)  # (B, 1)
+        for part in _convolution(1, kernel, f"{name}_mix"):
+            cells = part(cells)  # (B, 8, 8, 32)
+        total = ops.sum(cells, axis=(1, 2)) / (cells.shape[1] * cells.shape[2]) ** 0.5  # (B, 32)
+        logit = keras.layers.Dense(1, kernel_initializer=kernel, name=f"{name}_logit")(total)  # (B, 1)
         parts[name] = keras.Model(image, grid), keras.Model(image, logit)
         logits.append(logit)
     return keras.Model(image, ops.concatenate(logits, axis=-1)), parts
@@ -58,8 +61,8 @@ def wide_field(seed=0):
         A layer (B, 8, 8, 32) → the same shape; its field is 15 × 15 cells.
     """
     kernel, _ = starts(seed)
-    layers = [_convolution(3, kernel, f"step_{step}", dilation_rate=step) for step in (1, 2, 4)]
-    return keras.Sequential(layers, name="wide_field")
+    steps = [_convolution(3, kernel, f"step_{step}", dilation_rate=step) for step in (1, 2, 4)]
+    return keras.Sequential([layer for step in steps for layer in step], name="wide_field")
 
 
 class UniformGrid(keras.layers.Layer):
@@ -98,7 +101,8 @@ class UniformGrid(keras.layers.Layer):
         return tuple(grid_shape)
 
 
-def _convolution(size, kernel, name, **options):
-    return keras.layers.Conv2D(
-        CHANNELS, size, padding="same", activation="leaky_relu", kernel_initializer=kernel, name=name, **options
-    )
+def _convolution(size, kernel, name, filters=CHANNELS[-1], **options):
+    """Three layers: a convolution, a batch norm, a ReLU."""
+    options |= {"padding": "same", "use_bias": False, "kernel_initializer": kernel}
+    norm = keras.layers.BatchNormalization(momentum=0.9, name=f"{name}_norm")
+    return keras.layers.Conv2D(filters, size, name=name, **options), norm, keras.layers.ReLU(name=f"{name}_relu")
