@@ -18,7 +18,8 @@ def _flip(x):
 
 def _cross_inputs(rng):
     """Decoder (B, L, D), memory (B, L, C), both masks (B, L), three kernels. Both sides are padded to one length."""
-    source, target = rng.permutation([3, 5]), rng.permutation([2, 4])
+    source = rng.permutation([3, 5])
+    target = np.where(source == 3, 4, 2)  # one target is longer than its source, one is shorter
     masks = (np.arange(6)[None] < lengths[:, None] for lengths in (target, source))
     return (
         _normal(rng, 2, 6, 5),

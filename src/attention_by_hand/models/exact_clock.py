@@ -9,6 +9,9 @@ import numpy as np
 class Parts(keras.utils.PyDataset):
     """Batches in parts, so that `fit` comes up for air several times in what was one epoch; their order stays.
 
+    Which part is on is told by `begin`. (Not by Keras's own `on_epoch_end`: that is also called before the first
+    epoch, and how much a backend has read by then differs.)
+
     Args:
         batches: a `PyDataset`, `LengthBatches` for example; its `on_epoch_end` runs after its last part.
         parts: number of parts.
@@ -29,9 +32,10 @@ class Parts(keras.utils.PyDataset):
     def __getitem__(self, index):
         return self.batches[self.part * len(self) + index]
 
-    def on_epoch_end(self):
-        self.part = (self.part + 1) % self.parts
-        if not self.part:
+    def begin(self, epoch):
+        """Turn to the part that belongs to this epoch of `fit`, counted from 0."""
+        self.part = epoch % self.parts
+        if epoch and not self.part:
             self.batches.on_epoch_end()
 
 
@@ -42,6 +46,7 @@ class ExactClock(keras.callbacks.Callback):
     it without a mistake. What this measuring takes is not counted as time of training.
 
     Args:
+        parts: the `Parts` that `fit` trains on.
         inputs, words: as `translation_inputs` gives them; places where `words` is 0 do not count.
         batch_size: rows at a time.
 
@@ -50,13 +55,14 @@ class ExactClock(keras.callbacks.Callback):
         first: seconds of the first update; where a backend compiles, mostly that. Part of `seconds`.
     """
 
-    def __init__(self, inputs, words, batch_size=256):
+    def __init__(self, parts, inputs, words, batch_size=256):
         super().__init__()
-        self.inputs, self.words, self.batch_size = inputs, words, batch_size
+        self.parts, self.inputs, self.words, self.batch_size = parts, inputs, words, batch_size
         self.updates, self.seconds, self.exact, self.first = [], [], [], None
         self._batches = self._seconds = 0
 
     def on_epoch_begin(self, epoch, logs=None):
+        self.parts.begin(epoch)
         self._start = time.perf_counter()
 
     def on_train_batch_end(self, batch, logs=None):
@@ -87,5 +93,9 @@ def forced_exact(model, inputs, words, batch_size=256):
         words: (N, T), what is right; 0 is padding.
         batch_size: rows at a time.
     """
-    scores = model.predict(inputs, batch_size=batch_size, verbose=0)
-    return float(np.mean(((scores.argmax(axis=-1) == words) | (words == 0)).all(axis=1)))
+    right = []
+    for first in range(0, len(words), batch_size):
+        rows = slice(first, first + batch_size)
+        scores = model.predict_on_batch({name: array[rows] for name, array in inputs.items()})  # (N, T, V)
+        right += ((scores.argmax(axis=-1) == words[rows]) | (words[rows] == 0)).all(axis=1).tolist()
+    return float(np.mean(right))
