@@ -30,5 +30,5 @@ DIAGRAMS["transformer_translator"] = Diagram(
         "past writing",
         "memory_mask cross",
     ),
-    captions=(("twice_source", 0, 3.95), ("twice_target", 2.5, 4.25)),
+    captions=(("twice_source", -1.1, 2.25), ("twice_target", 2.5, 4.25)),
 )

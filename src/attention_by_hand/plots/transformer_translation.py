@@ -25,7 +25,9 @@ def by_updates(curves, share=0.95):
             look = {"marker": MARKERS[number], "linestyle": LINES[number], "color": COLORS[number]}
             ax.plot(array(updates), array(shares), label=label, **look)
         ax.axhline(share, color="#5c5c5c", lw=1.4, ls=":")
-        ax.text(0, share + 0.015, f"{share:.2f}", color="#5c5c5c", fontsize=11)
+        ax.text(
+            1.005, share, f"{share:.2f}", transform=ax.get_yaxis_transform(), color="#5c5c5c", va="center", fontsize=11
+        )
         ax.set_ylim(-0.03, 1.06)
         ax.legend(frameon=False)
         name_axes(ax, "plots.by_updates.updates", "plots.by_updates.exact")
@@ -55,7 +57,8 @@ def head_rates(rates, means, chosen, lines):
             looks = {"color": [COLORS[0]] * heads + [COLORS[1]], "hatch": [""] * heads + ["////"], "edgecolor": "white"}
             drawn = ax.bar(place, heights, width=0.8, **looks)
             texts = [f"{h:.2f}{' ★' if (block, i) == tuple(chosen) else ''}" for i, h in enumerate(heights)]
-            ax.bar_label(drawn, labels=texts, padding=2, fontsize=11)
+            white = {"boxstyle": "square,pad=0.12", "facecolor": "white", "edgecolor": "none"}
+            ax.bar_label(drawn, labels=texts, padding=3, fontsize=11, bbox=white)
         places = [block * (heads + 2) + head for block in range(blocks) for head in range(heads + 1)]
         names = [strings.text("plots.head_rates.head", number=h + 1) for h in range(heads)]
         ax.set_xticks(places, [*names, strings.text("plots.head_rates.mean")] * blocks, fontsize=10)
@@ -67,6 +70,6 @@ def head_rates(rates, means, chosen, lines):
         for number, (label, rate) in enumerate(lines.items()):
             ax.axhline(rate, color="#444444", lw=1.5, ls=ACROSS[number % len(ACROSS)], label=f"{label} {rate:.2f}")
         ax.set_ylim(0, max(1.15 * rates.max(), 1.1 * max(lines.values())))
-        figure.legend(loc="outside upper center", ncols=len(lines), frameon=False, fontsize=11)
+        figure.legend(loc="outside lower center", ncols=len(lines), frameon=False, fontsize=11)
         name_axes(ax, ylabel="plots.head_rates.rate")
     return figure
