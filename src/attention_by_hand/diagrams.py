@@ -10,6 +10,7 @@ from attention_by_hand import (  # noqa: F401 (all but the last add drawings)
     sequence_drawings,
     spatial_drawings,
     strings,
+    translating_drawings,
 )
 from attention_by_hand.drawings import DIAGRAMS
 from attention_by_hand.plots import fonts

@@ -96,13 +96,16 @@ def test_symbolic_shapes_are_the_real_ones(rng, fixed):
     assert [w.shape for w in own] == [(batch, H, tq, tq)] * 2 and [w.shape for w in cross] == [(batch, H, tq, tv)] * 2
     output, weights = TransformerEncoderBlock(H, MLP)(x, **asked)
     assert output.shape == (batch, tq, D) and weights.shape == (batch, H, tq, tq)
-    output, weights = TransformerEncoder(1, H, MLP)(x, **asked)
-    assert output.shape == (batch, tq, D) and [w.shape for w in weights] == [(batch, H, tq, tq)]
+    output, weights = TransformerEncoder(2, H, MLP)(x, **asked)
+    assert output.shape == (batch, tq, D) and [w.shape for w in weights] == [(batch, H, tq, tq)] * 2
+    assert weights[0] is not weights[1]
+    assert len({id(w) for w in (*own, *cross)}) == 4  # one symbol for two blocks would give both the last one's weights
     cache = stack.start_cache(7, np.zeros((B, TV, C), "float32"))
     inputs = keras.tree.map_structure(lambda t: keras.Input(batch_shape=t.shape, dtype=t.dtype), cache)
     step, position = keras.Input((1, D), B), keras.Input((), B, dtype="int32")
     output, own, cross, new = stack(step, cache=inputs, position=position, **asked)
     assert output.shape == (B, 1, D) and own[1].shape == (B, H, 1, 7) and cross[1].shape == (B, H, 1, TV)
+    assert own[0] is not own[1] and cross[0] is not cross[1]
     assert keras.tree.map_structure(lambda t: tuple(t.shape), new) == keras.tree.map_structure(
         lambda t: tuple(t.shape), cache
     )

@@ -267,12 +267,17 @@ class TransformerEncoder(keras.layers.Layer):
         """Symbolic outputs, from shapes alone."""
         spec = self.blocks[0].compute_output_spec
         output, weights = spec(x, *masks_given, return_attention_scores=True, **options)
-        return (output, [weights for _ in self.blocks]) if return_attention_scores else output
+        return (output, one_each(weights, self.blocks)) if return_attention_scores else output
 
     def get_config(self):
         options = self.blocks[0].get_config()
         options = {name: value for name, value in options.items() if name not in ("name", "dtype", "trainable")}
         return {**super().get_config(), "num_layers": len(self.blocks), **options}
+
+
+def one_each(symbol, blocks):
+    """A symbolic tensor of its own for every block: one for all, and a functional model would give all the same."""
+    return [keras.KerasTensor(symbol.shape, dtype=symbol.dtype) for _ in blocks]
 
 
 def check_x(shape, width=None):

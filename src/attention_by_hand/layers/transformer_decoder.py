@@ -6,7 +6,7 @@ from keras import ops, tree
 from attention_by_hand import masks
 from attention_by_hand.layers.base import check_floating, check_size
 from attention_by_hand.layers.cached_attention import CachedAttention, check_position
-from attention_by_hand.layers.transformer import TransformerEncoder, TransformerEncoderBlock, check_x
+from attention_by_hand.layers.transformer import TransformerEncoder, TransformerEncoderBlock, check_x, one_each
 
 
 @keras.saving.register_keras_serializable("attention_by_hand")
@@ -285,7 +285,7 @@ class TransformerDecoder(TransformerEncoder):
         else:
             self.check_cache(cache)
             output, *weights, _ = spec(x, *given, cache=cache[0], return_attention_scores=True, **options)
-        results = [[w for _ in self.blocks] for w in weights] if return_attention_scores else []
+        results = [one_each(w, self.blocks) for w in weights] if return_attention_scores else []
         if cache is not None:
             results.append(tree.map_structure(lambda t: keras.KerasTensor(t.shape, dtype=t.dtype), list(cache)))
         return (output, *results) if results else output

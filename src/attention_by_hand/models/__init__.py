@@ -4,6 +4,7 @@ from attention_by_hand.models.bae import bae_model
 from attention_by_hand.models.bites import order_race
 from attention_by_hand.models.captioner import Captioner
 from attention_by_hand.models.distance import UniformReader, distance_race, starts
+from attention_by_hand.models.exact_clock import ExactClock, Parts, forced_exact
 from attention_by_hand.models.extractor import build_extractor, extract, pretrain_extractor
 from attention_by_hand.models.log_reader import LogReader
 from attention_by_hand.models.loss_curve import LossCurve
@@ -13,13 +14,18 @@ from attention_by_hand.models.race import fetch_race, recall_race
 from attention_by_hand.models.recall import recall_model
 from attention_by_hand.models.stations import station_race
 from attention_by_hand.models.tastes import ChunkHeads, UniformHead, taste_race
+from attention_by_hand.models.transformer_translator import Recomputing, TransformerTranslator
 from attention_by_hand.models.translator import Translator
 
 __all__ = [
     "Captioner",
     "ChunkHeads",
+    "ExactClock",
     "LogReader",
     "LossCurve",
+    "Parts",
+    "Recomputing",
+    "TransformerTranslator",
     "Translator",
     "UniformGrid",
     "UniformHead",
@@ -29,6 +35,7 @@ __all__ = [
     "distance_race",
     "extract",
     "fetch_race",
+    "forced_exact",
     "order_race",
     "pair_race",
     "pretrain_extractor",

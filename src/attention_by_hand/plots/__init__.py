@@ -16,6 +16,7 @@ from attention_by_hand.plots.self_attention import bae_map, dependence, two_tabl
 from attention_by_hand.plots.seq2seq import by_place, by_things, falling_loss, teacher_forcing
 from attention_by_hand.plots.sequences import by_distance, costs, fading_gradient, reach_grid
 from attention_by_hand.plots.start import seeds_and_weights
+from attention_by_hand.plots.transformer_translation import by_updates, head_rates
 from attention_by_hand.plots.translation import alignment_maps
 
 __all__ = [
@@ -24,11 +25,12 @@ __all__ = [
     "asked_verbs",
     "bae_map",
     "bars",
+    "beyond",
+    "bias_maps",
     "by_distance",
     "by_place",
     "by_things",
-    "beyond",
-    "bias_maps",
+    "by_updates",
     "cell_maps",
     "chunk_maps",
     "costs",
@@ -39,6 +41,7 @@ __all__ = [
     "falling_loss",
     "flattened",
     "head_maps",
+    "head_rates",
     "head_scores",
     "heatmap",
     "kernel_regression",
