@@ -1,4 +1,4 @@
-"""Make src/attention_by_hand/parity/minilm_reference.npz: what the reference implementation computes, for tests and chapter 16.
+"""Make parity/minilm_reference.npz: what the reference implementation computes, for chapter 16 and its tests.
 
 The course needs neither transformers nor tokenizers; this script does. Run it in an environment of its own:
 

@@ -6,7 +6,6 @@ from keras import ops
 from attention_by_hand.datasets.wordpiece import split_word
 from attention_by_hand.exercises.framework import Function
 
-
 # Some pieces begin a word, some continue one, some exist as both.
 _PIECES = ("una", "un", "##able", "##ble", "##aff", "##f", "play", "##ing", "##ings", "##s", "ing", "##una", "re")
 # Greedy and not what a person would cut, cut off in the middle, known at the beginning only, unknown, continued twice.

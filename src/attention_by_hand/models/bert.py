@@ -52,6 +52,7 @@ class BertEmbedding(keras.layers.Layer):
         self.norm = keras.layers.LayerNormalization(**options)
 
     def build(self, tokens_shape):
+        self.check(tokens_shape)
         rows = {"word": self.sizes["vocabulary"], "position": self.sizes["length"], "segment": 2}
         for name, number in rows.items():
             options = {"initializer": "zeros", "name": f"{name}_table"}
@@ -59,11 +60,17 @@ class BertEmbedding(keras.layers.Layer):
         self.norm.build((*tokens_shape, self.sizes["width"]))
 
     def call(self, tokens):
-        steps = tokens.shape[1]
-        if steps is None or steps > self.sizes["length"]:
-            raise ValueError(f"tokens must have a known length, at most {self.sizes['length']}; got {steps}")
+        steps = self.check(tokens.shape)
         words = ops.take(self.word_table, tokens, axis=0)  # (B, T, D)
         return self.norm(words + self.position_table[:steps] + self.segment_table[0])  # (B, T, D)
+
+    def check(self, tokens_shape):
+        """The length of tokens (B, T), if there are places for it."""
+        if len(tokens_shape) != 2 or tokens_shape[1] is None or tokens_shape[1] > self.sizes["length"]:
+            raise ValueError(
+                f"tokens must have shape (B, T), T known and at most {self.sizes['length']}; got {tuple(tokens_shape)}"
+            )
+        return tokens_shape[1]
 
     def compute_output_shape(self, tokens_shape):
         return (*tokens_shape, self.sizes["width"])

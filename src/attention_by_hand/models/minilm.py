@@ -103,10 +103,8 @@ def minilm_files(source=None):
 
 def _first(source):
     """What can be had without waiting first."""
-    if all((_folder() / name).is_file() for name in SHA256):
-        return _official()
     try:
-        return _package()
+        return local_files()
     except ImportError as no_package:
         try:
             return _official()
@@ -114,6 +112,17 @@ def _first(source):
             if source == "required":
                 raise ImportError(f"{no_package}. {no_network}") from no_network
     return _stand_in()
+
+
+def local_files():
+    """The published model's files if they are on this machine: downloaded before, or in the package.
+
+    Raises:
+        ImportError: they are not.
+        ValueError: their SHA-256 is another.
+    """
+    downloaded = all((_folder() / name).is_file() for name in SHA256)
+    return _official() if downloaded else _package()
 
 
 def _package():
@@ -124,7 +133,7 @@ def _package():
     return Files(*(_checked(folder / name) for name in SHA256), origin="package")
 
 
-def _official(base=None):
+def _official(base=OFFICIAL):
     """Download what is not there yet, into a folder of its own first: two kernels may do so at once."""
     for name, sha256 in SHA256.items():
         if (_folder() / name).is_file():
@@ -135,11 +144,11 @@ def _official(base=None):
             _folder().mkdir(parents=True, exist_ok=True)
             with tempfile.TemporaryDirectory(dir=_folder()) as part:
                 options = {"cache_dir": part, "file_hash": sha256, "hash_algorithm": "sha256"}
-                found = keras.utils.get_file(name, (base or OFFICIAL) + name, **options)
+                found = keras.utils.get_file(name, base + name, **options)
                 os.replace(found, _folder() / name)
         except Exception as error:  # Keras raises a plain Exception when a download fails
             if "hash" in str(error):
-                raise ValueError(f"{name} of {base or OFFICIAL} must have SHA-256 {sha256}; it has another") from error
+                raise ValueError(f"{name} of {base} must have SHA-256 {sha256}; it has another") from error
             raise ConnectionError(f"{NAME} could not be downloaded: {error}") from error
         finally:
             socket.setdefaulttimeout(before)
