@@ -4,7 +4,7 @@ from attention_by_hand.drawings import DIAGRAMS, Diagram, Node
 
 DIAGRAMS["bert"] = Diagram(
     nodes=(
-        Node("pieces", 1, 0, "data", new=True),
+        Node("pieces", 1, 0, "data"),
         Node("word", 0, 1, "learned"),
         Node("position", 1, 1, "learned"),
         Node("segment", 2, 1, "learned", new=True),

@@ -133,7 +133,7 @@ def test_an_answer_cannot_change_the_vocabulary_of_the_check():
 def test_inputs_hold_the_cases_that_matter(seed):
     words, number = PIECES.inputs(np.random.default_rng(seed))
     cut = [pieces_loop(word, number) for word in words.split()]
-    assert {1, 2, 4} <= {len(pieces) for pieces in cut} and sum(x == [number["[UNK]"]] for x in cut) >= 3
+    assert {1, 2, 4} <= {len(pieces) for pieces in cut} and sum(x == [number["[UNK]"]] for x in cut) >= 2
     weight, heads = BY_ID["16.2"].inputs(np.random.default_rng(seed))
     assert weight.shape[0] == weight.shape[1] and heads not in (1, weight.shape[0] // heads)
     hidden, mask = BY_ID["16.3"].inputs(np.random.default_rng(seed))
