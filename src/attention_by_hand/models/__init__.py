@@ -22,7 +22,6 @@ from attention_by_hand.models.pretrained import pretrained_extractor
 from attention_by_hand.models.race import fetch_race, recall_race
 from attention_by_hand.models.recall import recall_model
 from attention_by_hand.models.safetensors import read_safetensors, write_safetensors
-from attention_by_hand.models.stand_in import random_table
 from attention_by_hand.models.stations import station_race
 from attention_by_hand.models.tastes import ChunkHeads, UniformHead, taste_race
 from attention_by_hand.models.translator import Translator

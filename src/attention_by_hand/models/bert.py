@@ -246,6 +246,27 @@ def load_bert(model, table):
     return rest
 
 
+def random_table(model, seed=0, spread=0.02):
+    """A table for `load_bert` with the weights that BERT starts from: N(0, 0.02), biases 0 and γ 1.
+
+    Args:
+        model: what `bert_encoder` returns; only its shapes are read.
+        seed: integer seed.
+        spread: standard deviation of matrices and tables.
+
+    Returns:
+        Dictionary of float32 arrays, in torch's names and order of axes.
+    """
+    rng = np.random.default_rng(seed)
+
+    def draw(name, shape):
+        if name.endswith("bias"):
+            return np.zeros(shape, "float32")
+        return np.ones(shape, "float32") if "LayerNorm" in name else rng.normal(0, spread, shape).astype("float32")
+
+    return {name: draw(name, shape) for name, _, shape, _ in load_map(model)}
+
+
 def _two(name, layer):
     """The two weights of a norm or a Dense; torch calls a norm's γ `weight`, too."""
     first, second = layer.weights

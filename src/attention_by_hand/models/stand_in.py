@@ -12,7 +12,7 @@ from attention_by_hand.backend import to_numpy
 from attention_by_hand.datasets.paraphrases import paraphrases, role_swaps
 from attention_by_hand.datasets.pronouns import echoes, pronoun_pairs
 from attention_by_hand.datasets.wordpiece import SPECIAL, WordPiece, words
-from attention_by_hand.models.bert import UNUSED, bert_encoder, load_bert, load_map
+from attention_by_hand.models.bert import UNUSED, bert_encoder, load_bert, load_map, random_table
 from attention_by_hand.models.minilm import Files
 from attention_by_hand.models.safetensors import write_safetensors
 
@@ -43,27 +43,6 @@ def stand_in_files(steps=160, batch_size=32, seed=0):
     write_safetensors(folder / "model.safetensors", _as_stored(model, seed))
     (folder / "vocab.txt").write_text("\n".join(wordpiece.pieces) + "\n", encoding="utf-8")
     return Files(folder / "model.safetensors", folder / "vocab.txt", SIZES["heads"], "stand-in")
-
-
-def random_table(model, seed=0, spread=0.02):
-    """A table for `load_bert` with the weights that BERT starts from: N(0, 0.02), biases 0 and γ 1.
-
-    Args:
-        model: what `bert_encoder` returns; only its shapes are read.
-        seed: integer seed.
-        spread: standard deviation of matrices and tables.
-
-    Returns:
-        Dictionary of float32 arrays, in torch's names and order of axes.
-    """
-    rng = np.random.default_rng(seed)
-
-    def draw(name, shape):
-        if name.endswith("bias"):
-            return np.zeros(shape, "float32")
-        return np.ones(shape, "float32") if "LayerNorm" in name else rng.normal(0, spread, shape).astype("float32")
-
-    return {name: draw(name, shape) for name, _, shape, _ in load_map(model)}
 
 
 def _vocabulary(texts):
