@@ -12,7 +12,8 @@ import pytest
 from attention_by_hand.backend import to_numpy
 from attention_by_hand.datasets import WordPiece, pronoun_pairs
 from attention_by_hand.models import load_bert, minilm, minilm_files, read_safetensors
-from attention_by_hand.models.bert import UNUSED, bert_encoder, bert_sizes, load_map
+from attention_by_hand.models.bert import bert_encoder
+from attention_by_hand.models.bert_weights import UNUSED, bert_sizes, load_map
 from attention_by_hand.models.stand_in import SIZES, stand_in_files
 
 CONTENT = {"model.safetensors": b"stand-in weights", "vocab.txt": b"[PAD]\n"}

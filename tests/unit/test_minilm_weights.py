@@ -16,7 +16,7 @@ import pytest
 from attention_by_hand import parity
 from attention_by_hand.datasets import WordPiece
 from attention_by_hand.models import bert_encoder, bert_sizes, encode_texts, load_bert, minilm, read_safetensors
-from attention_by_hand.models.bert import UNUSED
+from attention_by_hand.models.bert_weights import UNUSED
 
 ROOT = Path(__file__).parents[2]
 TOLERANCE = 1e-5

@@ -1,15 +1,8 @@
 """What chapters train: thin compositions of layers."""
 
 from attention_by_hand.models.bae import bae_model
-from attention_by_hand.models.bert import (
-    BertEmbedding,
-    bert_encoder,
-    bert_sizes,
-    encode_texts,
-    load_bert,
-    load_map,
-    mean_of_tokens,
-)
+from attention_by_hand.models.bert import BertEmbedding, bert_encoder, encode_texts, mean_of_tokens
+from attention_by_hand.models.bert_weights import bert_sizes, load_bert, load_map, random_table
 from attention_by_hand.models.bites import order_race
 from attention_by_hand.models.captioner import Captioner
 from attention_by_hand.models.distance import UniformReader, distance_race, starts

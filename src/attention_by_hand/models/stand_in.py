@@ -12,7 +12,8 @@ from attention_by_hand.backend import to_numpy
 from attention_by_hand.datasets.paraphrases import paraphrases, role_swaps
 from attention_by_hand.datasets.pronouns import echoes, pronoun_pairs
 from attention_by_hand.datasets.wordpiece import SPECIAL, WordPiece, words
-from attention_by_hand.models.bert import UNUSED, bert_encoder, load_bert, load_map, random_table
+from attention_by_hand.models.bert import bert_encoder
+from attention_by_hand.models.bert_weights import UNUSED, load_bert, load_map, random_table
 from attention_by_hand.models.minilm import Files
 from attention_by_hand.models.safetensors import write_safetensors
 
