@@ -4,11 +4,8 @@ import numpy as np
 
 from attention_by_hand.layers import TransformerEncoderBlock
 
-UNUSED = (
-    "embeddings.position_ids",
-    "pooler.dense.weight",
-    "pooler.dense.bias",
-)  # in the file, not in a sentence vector
+# In the file, but not in a sentence vector.
+UNUSED = ("embeddings.position_ids", "pooler.dense.weight", "pooler.dense.bias")
 # Ours → the file's, for one block. A name of ours that ends in "norm" or a plain Dense has two weights, see `load_map`.
 _ATTENTION = {"query": "self.query", "key": "self.key", "value": "self.value", "output": "output.dense"}
 _AROUND = {
