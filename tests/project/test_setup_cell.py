@@ -100,7 +100,9 @@ def test_wheel_holds_everything_the_package_needs(wheel, bare_python, tmp_path):
     install = [bare_python, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index", wheel]
     subprocess.run(install, check=True, capture_output=True, text=True)
     (target,) = (tmp_path / "bare").glob("lib/python*/site-packages")
-    sources = {file.relative_to(ROOT / "src") for file in (ROOT / "src").rglob("*") if file.suffix in (".py", ".toml")}
+    sources = {
+        file.relative_to(ROOT / "src") for file in (ROOT / "src").rglob("*") if file.suffix in (".npz", ".py", ".toml")
+    }
     installed = {file.relative_to(target) for file in (target / "attention_by_hand").rglob("*")}
     assert sources and sources <= installed
 

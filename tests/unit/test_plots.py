@@ -9,7 +9,7 @@ import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.patches import FancyBboxPatch
 
-from attention_by_hand import datasets, diagrams, plots, strings
+from attention_by_hand import datasets, diagrams, metrics, plots, strings
 from attention_by_hand.datasets import Pair
 from attention_by_hand.diagrams import DIAGRAMS, diagram
 from attention_by_hand.plots import common, fonts
@@ -29,6 +29,14 @@ LINKED = Pair(("we", "eat"), ("우리는", "먹고"), frozenset({(1, 1)}), froze
 SCENES = datasets.scenes(2, language="ko")
 PAIRS = datasets.mark_pairs(2)
 EXAMPLES = {
+    "all_maps": lambda: plots.all_maps(numbers(2, 3, 4, 4), KOREAN, marked=[(1, 2)]),
+    "head_strips": lambda: plots.head_strips(
+        {name: metrics.best_head(numbers(4, 2, 3)) for name in ("previous", "next", "same", "subject")},
+        dict.fromkeys(("previous", "next", "same", "subject"), 0.2),
+    ),
+    "paraphrase_scatter": lambda: plots.paraphrase_scatter(
+        {name: (numbers(9), numbers(9)[::-1]) for name in ("words", "random", "sentence")}
+    ),
     "pair_sheet": lambda: plots.pair_sheet(PAIRS["image"], PAIRS["colour"], PAIRS["distance"]),
     "cell_maps": lambda: plots.cell_maps(PAIRS["image"], numbers(2, 8, 8), [[1, 2], [3, 4]], PAIRS["corner"][:, 1]),
     "scene_sheet": lambda: plots.scene_sheet(SCENES["images"], SCENES["captions"], SCENES["boxes"]),

@@ -8,6 +8,8 @@ from attention_by_hand.datasets.distance import distance_text, recall_at_distanc
 from attention_by_hand.datasets.fetch import contents, match_and_fetch
 from attention_by_hand.datasets.length_batches import LengthBatches, translation_inputs
 from attention_by_hand.datasets.mark_pairs import mark_cells, mark_pairs, without_second
+from attention_by_hand.datasets.paraphrases import paraphrases, role_swaps, word_overlap
+from attention_by_hand.datasets.pronouns import echoes, pronoun_pairs, pronoun_places, pronoun_variants
 from attention_by_hand.datasets.recall import keyed_recall, without_gold
 from attention_by_hand.datasets.scenes import (
     openmoji_scenes,
@@ -21,18 +23,21 @@ from attention_by_hand.datasets.shopping import shopping
 from attention_by_hand.datasets.stations import journey_text, last_station, without_stations
 from attention_by_hand.datasets.tastes import likes_and_dislikes, taste_text, taste_vectors, without_answers
 from attention_by_hand.datasets.translation import Corpus, Pair, Vocabulary, sentence_text, translation
+from attention_by_hand.datasets.wordpiece import WordPiece, split_word
 
 __all__ = [
     "Corpus",
     "LengthBatches",
     "Pair",
     "Vocabulary",
+    "WordPiece",
     "bae_sentences",
     "bae_text",
     "contents",
     "dates",
     "delivery_log",
     "distance_text",
+    "echoes",
     "journey_text",
     "keyed_recall",
     "last_station",
@@ -41,8 +46,13 @@ __all__ = [
     "mark_pairs",
     "match_and_fetch",
     "openmoji_scenes",
+    "paraphrases",
     "prefixes",
+    "pronoun_pairs",
+    "pronoun_places",
+    "pronoun_variants",
     "recall_at_distance",
+    "role_swaps",
     "scene_table",
     "scene_words",
     "scenes",
@@ -50,6 +60,7 @@ __all__ = [
     "shopping",
     "single_shapes",
     "spelled",
+    "split_word",
     "taste_text",
     "taste_vectors",
     "translation",
@@ -62,4 +73,5 @@ __all__ = [
     "without_stations",
     "without_tags",
     "word_boxes",
+    "word_overlap",
 ]

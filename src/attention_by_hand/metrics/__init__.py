@@ -14,18 +14,24 @@ from attention_by_hand.metrics.baselines import (
     uniform_weights,
 )
 from attention_by_hand.metrics.boxes import mass_chance, mass_in_box, pointing_chance, pointing_game
+from attention_by_hand.metrics.heads import Head, best_head, even_score, gold_pairs, head_scores
 from attention_by_hand.metrics.text import bleu, chrf, exact_match, token_accuracy
 from attention_by_hand.metrics.weights import entropy, linear_probe, mass_on_gold, top1_position_accuracy
 
 __all__ = [
+    "Head",
     "IBMModel1",
     "alignment_error_rate",
+    "best_head",
     "bleu",
     "chrf",
     "diagonal_links",
     "diagonal_weights",
     "entropy",
+    "even_score",
     "exact_match",
+    "gold_pairs",
+    "head_scores",
     "linear_probe",
     "links_from_weights",
     "mass_chance",

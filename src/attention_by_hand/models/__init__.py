@@ -1,6 +1,8 @@
 """What chapters train: thin compositions of layers."""
 
 from attention_by_hand.models.bae import bae_model
+from attention_by_hand.models.bert import BertEmbedding, bert_encoder, encode_texts, mean_of_tokens
+from attention_by_hand.models.bert_weights import bert_sizes, load_bert, load_map, random_table
 from attention_by_hand.models.bites import order_race
 from attention_by_hand.models.captioner import Captioner
 from attention_by_hand.models.distance import UniformReader, distance_race, starts
@@ -9,15 +11,18 @@ from attention_by_hand.models.extractor import build_extractor, extract, pretrai
 from attention_by_hand.models.log_reader import LogReader
 from attention_by_hand.models.loss_curve import LossCurve
 from attention_by_hand.models.mark_pairs import UniformGrid, pair_race, wide_field
+from attention_by_hand.models.minilm import minilm_files
 from attention_by_hand.models.pretrained import pretrained_extractor
 from attention_by_hand.models.race import fetch_race, recall_race
 from attention_by_hand.models.recall import recall_model
+from attention_by_hand.models.safetensors import read_safetensors, write_safetensors
 from attention_by_hand.models.stations import station_race
 from attention_by_hand.models.tastes import ChunkHeads, UniformHead, taste_race
 from attention_by_hand.models.transformer_translator import Recomputing, TransformerTranslator
 from attention_by_hand.models.translator import Translator
 
 __all__ = [
+    "BertEmbedding",
     "Captioner",
     "ChunkHeads",
     "ExactClock",
@@ -31,19 +36,29 @@ __all__ = [
     "UniformHead",
     "UniformReader",
     "bae_model",
+    "bert_encoder",
+    "bert_sizes",
     "build_extractor",
     "distance_race",
+    "encode_texts",
     "extract",
     "fetch_race",
     "forced_exact",
+    "load_bert",
+    "load_map",
+    "mean_of_tokens",
+    "minilm_files",
     "order_race",
     "pair_race",
     "pretrain_extractor",
     "pretrained_extractor",
+    "random_table",
+    "read_safetensors",
     "recall_model",
     "recall_race",
     "starts",
     "station_race",
     "taste_race",
     "wide_field",
+    "write_safetensors",
 ]

@@ -4,6 +4,7 @@ In a chapter one line is enough: `abh.parity.run(layer_class)` compares the whol
 table; `abh.parity.compare(ours, builtin, [query, value])` compares one pair of layers.
 """
 
+from attention_by_hand.parity.bert import bert_in_numpy, bert_reference
 from attention_by_hand.parity.compare import Comparison, compare, copy_weights, draw_weights
 from attention_by_hand.parity.decoder import StepByStep, compare_decoder, run_decoder
 from attention_by_hand.parity.grid import Case, grid, run
@@ -22,6 +23,8 @@ __all__ = [
     "Projected",
     "StepByStep",
     "Table",
+    "bert_in_numpy",
+    "bert_reference",
     "compare",
     "compare_decoder",
     "compare_recurrent",

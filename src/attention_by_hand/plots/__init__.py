@@ -11,6 +11,7 @@ from attention_by_hand.plots.mark_pairs import cell_maps, pair_sheet
 from attention_by_hand.plots.masks import leak_scores, mask_grids, reach_maps
 from attention_by_hand.plots.multi_head import chunk_maps, head_maps, head_scores
 from attention_by_hand.plots.positions import asked_verbs, fading, products, table_and_bits, two_orders, waves
+from attention_by_hand.plots.pretrained import all_maps, head_strips, paraphrase_scatter
 from attention_by_hand.plots.relative import beyond, bias_maps, learned_distances
 from attention_by_hand.plots.self_attention import bae_map, dependence, two_tables
 from attention_by_hand.plots.seq2seq import by_place, by_things, falling_loss, teacher_forcing
@@ -22,6 +23,7 @@ from attention_by_hand.plots.translation import alignment_maps
 __all__ = [
     "accuracy_against_width",
     "alignment_maps",
+    "all_maps",
     "asked_verbs",
     "bae_map",
     "bars",
@@ -43,12 +45,14 @@ __all__ = [
     "head_maps",
     "head_rates",
     "head_scores",
+    "head_strips",
     "heatmap",
     "kernel_regression",
     "leak_scores",
     "learned_distances",
     "mask_grids",
     "pair_sheet",
+    "paraphrase_scatter",
     "products",
     "reach_grid",
     "reach_maps",
