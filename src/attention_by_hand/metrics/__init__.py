@@ -14,6 +14,7 @@ from attention_by_hand.metrics.baselines import (
     uniform_weights,
 )
 from attention_by_hand.metrics.boxes import mass_chance, mass_in_box, pointing_chance, pointing_game
+from attention_by_hand.metrics.language import bits, prefix_matching
 from attention_by_hand.metrics.text import bleu, chrf, exact_match, token_accuracy
 from attention_by_hand.metrics.weights import entropy, linear_probe, mass_on_gold, top1_position_accuracy
 

@@ -79,7 +79,7 @@ class Stories:
 
 
 def stories(language="en", seed=0, folder=None):
-    """Stories of six sentences; the words that depend on far facts are known by kind: who, where, what, pronoun.
+    """Stories of five sentences; the words that depend on far facts are known by kind: who, where, what, pronoun.
 
     Between such a word and the last mention of its fact lie at least seven other characters, so that an n-gram of
     order 8 does not see it. No two stories, of whatever splits, share owner, guest, place and thing.

@@ -7,17 +7,15 @@ THINGS = ("kite", "drum", "boat", "lamp", "book", "ball", "sled", "cart")
 
 _HOMES = ("lives in", "is from", "works in", "stays in")
 _OWNS = ("has", "owns", "made", "found")
-_LOOKS = ("a red", "a big", "a new", "an old")
 _DAYS = ("One day", "At noon", "In May", "Today")
 _COMES = ("comes by", "drops in", "looks in", "is there")
 _WANTS = ("likes", "wants", "needs", "loves")
 _HANDS_OVER = (
-    "So {owner} lends it to {guest}.",
-    "Soon {owner} sells it to {guest}.",
-    "Then {guest} gets it from {owner}.",
-    "Now {guest} takes it from {owner}.",
+    "So {owner} lends it to {guest} in {place}.",
+    "Soon {owner} sells it to {guest} in {place}.",
+    "Then {guest} gets it from {owner} in {place}.",
+    "Now {guest} takes it from {owner} in {place}.",
 )
-_ENDS = ("They play in {place}.", "All {place} is happy.", "They stay in {place}.", "They leave {place}.")
 
 
 def english(owner, guest, place, thing, choose):
@@ -32,10 +30,9 @@ def english(owner, guest, place, thing, choose):
     return " ".join(
         (
             f"{owner} {choose(_HOMES)} {place}.",
-            f"{pronoun(owner)} {choose(_OWNS)} {choose(_LOOKS)} {thing}.",
+            f"{pronoun(owner)} {choose(_OWNS)} a {thing}.",
             f"{choose(_DAYS)} {guest} {choose(_COMES)}.",
             f"{pronoun(guest)} {choose(_WANTS)} the ({thing}).",
-            choose(_HANDS_OVER).format(owner=f"[{owner}]", guest=f"[{guest}]"),
-            choose(_ENDS).format(place=f"<{place}>"),
+            choose(_HANDS_OVER).format(owner=f"[{owner}]", guest=f"[{guest}]", place=f"<{place}>"),
         )
     )

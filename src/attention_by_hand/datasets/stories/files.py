@@ -9,8 +9,8 @@ KINDS = ("", "who", "where", "what", "pronoun")  # of a character; 0 depends on 
 _OPEN, _CLOSE = "[<({", "]>)}"
 _SPLIT = "# "
 CHECKSUMS = {
-    "en": "69c33d937ad443162efbd0636df58415f6aca2d51ce76879b6e9629669a9049f",
-    "ko": "e237d4d517ec3e0dcca8dbcbeccd161b6dcc86f2436730a2a8bcce05baf24c2e",
+    "en": "d2a1e49bd517fa09b7e716a75760848a5e86dff8d23f721840fbec24ebab8bc8",
+    "ko": "5a1a32c98afef4b0f9f71818e0b7c3a5ff4298604c787dbd02540f8c9a010212",
 }
 
 

@@ -5,19 +5,17 @@ MEN = ("지훈", "민호", "도윤", "준서", "현우", "태민", "영수", "�
 PLACES = ("서울", "부산", "대구", "제주", "광주", "인천", "강릉", "전주", "안동", "여수")
 THINGS = ("연", "북", "공", "책", "피리", "썰매", "등불", "자전거")
 
-_HOMES = ("에 산다", "에서 일한다", "에서 왔다", "에서 지낸다")
+_HOMES = ("{place}에 산다", "{place}에서 일한다", "{place:으로로} 이사했다", "{place}에서 지낸다")
 _OWNS = ("가지고 있다", "샀다", "만들었다", "찾았다")
-_COLOURS = ("빨간", "파란", "노란", "하얀")
 _DAYS = ("어느 날", "일요일에", "이번 주에", "오월에")
 _COMES = ("찾아온다", "놀러 온다", "들어온다", "인사한다")
 _WANTS = ("{thing:을를} 좋아한다", "{thing:을를} 원한다", "{thing:이가} 필요하다", "{thing:을를} 갖고 싶어 한다")
 _HANDS_OVER = (
-    "그래서 {owner:은는} {guest}에게 그것을 빌려준다.",
-    "그러자 {owner:은는} {guest}에게 그것을 준다.",
-    "곧 {guest:은는} {owner}에게서 그것을 빌린다.",
-    "드디어 {guest:은는} {owner}에게서 그것을 받는다.",
+    "그래서 {owner:은는} {place}에서 {guest}에게 그것을 빌려준다.",
+    "그러자 {owner:은는} {place}에서 {guest}에게 그것을 준다.",
+    "곧 {guest:은는} {place}에서 {owner}에게서 그것을 빌린다.",
+    "드디어 {guest:은는} {place}에서 {owner}에게서 그것을 받는다.",
 )
-_ENDS = ("둘은 {place}에서 논다.", "이제 {place:이가} 즐겁다.", "둘은 {place:으로로} 돌아간다.", "둘은 {place}에 머문다.")
 _RIEUL = 8  # number of ㄹ among the 28 finals of a syllable block
 
 
@@ -54,16 +52,15 @@ def particle(word, particles):
 def korean(owner, guest, place, thing, choose):
     """The story as marked text; arguments as those of `english`."""
     pronoun = lambda name: "{그녀}" if name in WOMEN else "{그}"  # noqa: E731
-    home, bought, colour = choose(_HOMES), choose(_OWNS), choose(_COLOURS)
+    home, bought = choose(_HOMES), choose(_OWNS)
     day, comes = choose(_DAYS), choose(_COMES)
     marked = {"owner": Noun(f"[{owner}]"), "guest": Noun(f"[{guest}]"), "place": Noun(f"<{place}>")}
     return " ".join(
         (
-            f"{Noun(owner):은는} {place}{home}.",
-            f"{pronoun(owner)}는 {colour} {Noun(thing):을를} {bought}.",
+            f"{Noun(owner):은는} {home.format(place=Noun(place))}.",
+            f"{pronoun(owner)}는 {Noun(thing):을를} {bought}.",
             f"{day} {Noun(guest):이가} {comes}.",
             f"{pronoun(guest)}는 {choose(_WANTS).format(thing=Noun(f'({thing})'))}.",
             choose(_HANDS_OVER).format(**marked),
-            choose(_ENDS).format(**marked),
         )
     )
