@@ -8,7 +8,9 @@ from attention_by_hand.datasets.distance import distance_text, recall_at_distanc
 from attention_by_hand.datasets.fetch import contents, match_and_fetch
 from attention_by_hand.datasets.length_batches import LengthBatches, translation_inputs
 from attention_by_hand.datasets.mark_pairs import mark_cells, mark_pairs, without_second
+from attention_by_hand.datasets.pydoc_text import pydoc_paragraphs, pydoc_text
 from attention_by_hand.datasets.recall import keyed_recall, without_gold
+from attention_by_hand.datasets.repeats import repeated_tokens
 from attention_by_hand.datasets.scenes import (
     openmoji_scenes,
     scene_table,
@@ -19,13 +21,17 @@ from attention_by_hand.datasets.scenes import (
 )
 from attention_by_hand.datasets.shopping import shopping
 from attention_by_hand.datasets.stations import journey_text, last_station, without_stations
+from attention_by_hand.datasets.stories import KINDS, Stories, Story, read_marked, stories
 from attention_by_hand.datasets.tastes import likes_and_dislikes, taste_text, taste_vectors, without_answers
 from attention_by_hand.datasets.translation import Corpus, Pair, Vocabulary, sentence_text, translation
 
 __all__ = [
+    "KINDS",
     "Corpus",
     "LengthBatches",
     "Pair",
+    "Stories",
+    "Story",
     "Vocabulary",
     "bae_sentences",
     "bae_text",
@@ -42,7 +48,11 @@ __all__ = [
     "match_and_fetch",
     "openmoji_scenes",
     "prefixes",
+    "pydoc_paragraphs",
+    "pydoc_text",
+    "read_marked",
     "recall_at_distance",
+    "repeated_tokens",
     "scene_table",
     "scene_words",
     "scenes",
@@ -50,6 +60,7 @@ __all__ = [
     "shopping",
     "single_shapes",
     "spelled",
+    "stories",
     "taste_text",
     "taste_vectors",
     "translation",

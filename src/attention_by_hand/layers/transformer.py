@@ -266,8 +266,11 @@ class TransformerEncoder(keras.layers.Layer):
     def compute_output_spec(self, x, *masks_given, return_attention_scores=False, **options):
         """Symbolic outputs, from shapes alone."""
         spec = self.blocks[0].compute_output_spec
-        output, weights = spec(x, *masks_given, return_attention_scores=True, **options)
-        return (output, [weights for _ in self.blocks]) if return_attention_scores else output
+        output, w = spec(x, *masks_given, return_attention_scores=True, **options)
+        weights = [
+            keras.KerasTensor(w.shape, dtype=w.dtype) for _ in self.blocks
+        ]  # a functional model tells them apart
+        return (output, weights) if return_attention_scores else output
 
     def get_config(self):
         options = self.blocks[0].get_config()

@@ -285,7 +285,8 @@ class TransformerDecoder(TransformerEncoder):
         else:
             self.check_cache(cache)
             output, *weights, _ = spec(x, *given, cache=cache[0], return_attention_scores=True, **options)
-        results = [[w for _ in self.blocks] for w in weights] if return_attention_scores else []
+        each = lambda w: [keras.KerasTensor(w.shape, dtype=w.dtype) for _ in self.blocks]  # noqa: E731 (one tensor a block)
+        results = [each(w) for w in weights] if return_attention_scores else []
         if cache is not None:
             results.append(tree.map_structure(lambda t: keras.KerasTensor(t.shape, dtype=t.dtype), list(cache)))
         return (output, *results) if results else output

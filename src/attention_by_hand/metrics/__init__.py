@@ -21,6 +21,7 @@ from attention_by_hand.metrics.weights import entropy, linear_probe, mass_on_gol
 __all__ = [
     "IBMModel1",
     "alignment_error_rate",
+    "bits",
     "bleu",
     "chrf",
     "diagonal_links",
@@ -35,6 +36,7 @@ __all__ = [
     "mass_on_links",
     "pointing_chance",
     "pointing_game",
+    "prefix_matching",
     "sure_accuracy",
     "token_accuracy",
     "top1_position_accuracy",

@@ -5,6 +5,8 @@ from attention_by_hand.models.bites import order_race
 from attention_by_hand.models.captioner import Captioner
 from attention_by_hand.models.distance import UniformReader, distance_race, starts
 from attention_by_hand.models.extractor import build_extractor, extract, pretrain_extractor
+from attention_by_hand.models.kneser_ney import KneserNey, tune_kneser_ney
+from attention_by_hand.models.language_model import LanguageModel
 from attention_by_hand.models.log_reader import LogReader
 from attention_by_hand.models.loss_curve import LossCurve
 from attention_by_hand.models.mark_pairs import UniformGrid, pair_race, wide_field
@@ -18,6 +20,8 @@ from attention_by_hand.models.translator import Translator
 __all__ = [
     "Captioner",
     "ChunkHeads",
+    "KneserNey",
+    "LanguageModel",
     "LogReader",
     "LossCurve",
     "Translator",
@@ -38,5 +42,6 @@ __all__ = [
     "starts",
     "station_race",
     "taste_race",
+    "tune_kneser_ney",
     "wide_field",
 ]
