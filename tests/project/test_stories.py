@@ -130,7 +130,10 @@ def test_korean_particles_fit_the_sound_before_them(corpora):
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
-    [(("연", "와과"), "은는, 이가, 을를 or 으로로; got '와과'"), (("kite", "이가"), "end with a Korean syllable; got 'kite'")],
+    [
+        (("연", "와과"), "은는, 이가, 을를 or 으로로; got '와과'"),
+        (("kite", "이가"), "end with a Korean syllable; got 'kite'"),
+    ],
 )
 def test_a_particle_without_a_rule_is_refused(arguments, message):
     with pytest.raises(ValueError, match=message):
