@@ -240,7 +240,7 @@ def _drawn(chosen, log_probs, seen, end, max_length):
 def next_distribution(log_probs, temperature=1.0, top_k=None, top_p=None):
     """The probabilities that `sample` draws from: reshaped by a temperature, then cut.
 
-        p_w ∝ exp(log p_w / temperature), then only the `top_k` largest, then the fewest largest whose sum reaches `top_p`
+        p_w ∝ exp(log p_w / temperature), then only the `top_k` largest, then the fewest whose sum is `top_p`
 
     After each cut the rest is divided by its sum. Of equal ones the first is kept.
 

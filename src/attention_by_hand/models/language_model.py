@@ -72,7 +72,7 @@ class LanguageModel:
         return self.words(tokens) + self.places(position)
 
     def restart(self, seed=0):
-        """Start anew: kernels from N(0, 1 / inputs), symbols from N(0, 1), places from chapter 10's sinusoids.
+        """Start anew: kernels from N(0, 1 / inputs), symbols from N(0, 0.3²), places from chapter 10's sinusoids.
 
         Biases become 0, gains 1, and the optimizer, where there is one, forgets what it has seen. What is compiled
         stays compiled: a second training from the same start costs no compiling.
@@ -83,7 +83,7 @@ class LanguageModel:
             if len(shape) == 1 or weight.path.endswith("bias"):
                 value = np.full(shape, float("gamma" in weight.path))
             elif "embeddings" in weight.path:
-                value = sinusoids(*shape) if "places" in weight.path else rng.normal(0, 1, shape)
+                value = sinusoids(*shape) if "places" in weight.path else rng.normal(0, 0.3, shape)
             else:
                 inputs = np.prod(shape) / width if shape[-1] == width else shape[0]
                 value = rng.normal(0, inputs**-0.5, shape)

@@ -9,7 +9,7 @@ KINDS = ("", "who", "where", "what", "pronoun")  # of a character; 0 depends on 
 _OPEN, _CLOSE = "[<({", "]>)}"
 _SPLIT = "# "
 CHECKSUMS = {
-    "en": "d2a1e49bd517fa09b7e716a75760848a5e86dff8d23f721840fbec24ebab8bc8",
+    "en": "619d1cb7b6f22d44ad2d27dde87e55193827a4c9955c9e93d1e6ed7d8ebb8627",
     "ko": "5a1a32c98afef4b0f9f71818e0b7c3a5ff4298604c787dbd02540f8c9a010212",
 }
 
