@@ -240,3 +240,47 @@ def test_other_data_than_ours_is_named_for_the_status_table(tmp_path, monkeypatc
     monkeypatch.setenv("ABH_PATH_FILE", str(tmp_path / "path"))
     datasets.pydoc_paragraphs()
     assert (tmp_path / "path").read_text() == "pydoc_data.topics\n"
+
+
+def test_the_grammar_knows_its_own_stories(corpora):
+    assert all(datasets.is_story(story.text) for story in everything(corpora["en"]))
+    assert not any(datasets.is_story(story.text) for story in corpora["ko"].splits["test"])
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("in Oslo.", "in Lima."),
+        ("{He}", "She"),
+        ("(ball)", "lamp"),
+        ("[Ruth]", "Hana"),
+        ("Soon", "Then"),
+        ("found", "ate"),
+    ],
+)
+def test_a_story_with_one_wrong_word_is_none(old, new):
+    """Wherever the word stands first or last: the fact or what repeats it."""
+    plain = lambda text: re.sub(r"[][<>(){}]", "", text)  # noqa: E731
+    marked = "Omar lives in Oslo. {He} found a ball. Today Ruth comes by. {She} likes the (ball). "
+    marked += "Soon [Omar] sells it to [Ruth] in <Oslo>."
+    assert datasets.is_story(plain(marked)) and old in marked
+    assert not datasets.is_story(plain(marked.replace(old, new, 1)))
+
+
+def test_a_story_of_one_person_is_none():
+    text = (
+        "Omar lives in Oslo. He has a ball. Today Omar comes by. He likes the ball. So Omar lends it to Omar in Oslo."
+    )
+    assert not datasets.is_story(text)
+
+
+def test_an_exchanged_place_is_told_nowhere_else(corpora):
+    told = corpora["en"].splits["test"]
+    stay, follow = datasets.exchange_places(told), datasets.exchange_places(told, follow=True)
+    for story, left, moved in zip(told, stay, follow, strict=True):
+        ((_, start, end),) = [slot for slot in story.slots() if slot[0] == "where"]
+        old, new = story.text[start:end], moved.text[start:end]
+        assert old != new and left.text[start:end] == old and left.text.count(new) == 1 and left.text.count(old) == 1
+        assert moved.text == story.text.replace(old, new) and datasets.is_story(moved.text)
+        assert not datasets.is_story(left.text) and left.kinds == story.kinds
+    assert corpora["en"].arrays(stay)["tokens"].shape == corpora["en"].arrays("test")["tokens"].shape

@@ -21,7 +21,15 @@ from attention_by_hand.datasets.scenes import (
 )
 from attention_by_hand.datasets.shopping import shopping
 from attention_by_hand.datasets.stations import journey_text, last_station, without_stations
-from attention_by_hand.datasets.stories import KINDS, Stories, Story, read_marked, stories
+from attention_by_hand.datasets.stories import (
+    KINDS,
+    Stories,
+    Story,
+    exchange_places,
+    is_story,
+    read_marked,
+    stories,
+)
 from attention_by_hand.datasets.tastes import likes_and_dislikes, taste_text, taste_vectors, without_answers
 from attention_by_hand.datasets.translation import Corpus, Pair, Vocabulary, sentence_text, translation
 
@@ -39,6 +47,8 @@ __all__ = [
     "dates",
     "delivery_log",
     "distance_text",
+    "exchange_places",
+    "is_story",
     "journey_text",
     "keyed_recall",
     "last_station",

@@ -8,12 +8,13 @@ from pathlib import Path
 import numpy as np
 
 from attention_by_hand.datasets.stories import files
+from attention_by_hand.datasets.stories.english import PLACES, is_story
 from attention_by_hand.datasets.stories.files import KINDS, Story, read_marked
 
 LANGUAGES = {"en": "english", "ko": "korean"}
 SIZES = {"en": {"train": 2560, "validation": 256, "test": 256}, "ko": {"train": 1536, "validation": 128, "test": 128}}
 STOP = "\n"  # before and after every story, and where a shorter one is filled up; id 0
-__all__ = ["KINDS", "LANGUAGES", "STOP", "Stories", "Story", "stories"]
+__all__ = ["KINDS", "LANGUAGES", "STOP", "Stories", "Story", "exchange_places", "is_story", "stories"]
 
 
 @dataclass(frozen=True)
@@ -46,10 +47,10 @@ class Stories:
         return "".join(self.alphabet[int(i)] for i in ids).split(STOP)[0]
 
     def arrays(self, split, length=None):
-        """A split as arrays for a language model.
+        """Stories as arrays for a language model.
 
         Args:
-            split: its name.
+            split: name of a split, or a list of `Story`.
             length: T, one more than the longest story or larger; the smallest possible over all splits when None.
 
         Returns:
@@ -60,13 +61,13 @@ class Stories:
         Raises:
             ValueError: an unknown split, or a length that is too small.
         """
-        if split not in self.splits:
+        if isinstance(split, str) and split not in self.splits:
             raise ValueError(f"split must be one of {', '.join(self.splits)}; got {split!r}")
         longest = 1 + max(len(story.text) for each in self.splits.values() for story in each)
         length = longest if length is None else length
         if length < longest:
             raise ValueError(f"length must be at least {longest}; got {length}")
-        chosen = self.splits[split]
+        chosen = self.splits[split] if isinstance(split, str) else split
         text = np.zeros((len(chosen), length + 1), "int32")
         kind = np.zeros((len(chosen), length), "int32")
         weight = np.zeros((len(chosen), length), "float32")
@@ -106,6 +107,28 @@ def stories(language="en", seed=0, folder=None):
     splits = {name: [read_marked(text) for text in texts] for name, texts in marked.items()}
     signs = {sign for each in splits.values() for story in each for sign in story.text}
     return Stories(language, STOP + "".join(sorted(signs)), splits)
+
+
+def exchange_places(told, follow=False, seed=0):
+    """The control: English stories whose place, where it is told first, is another one of the same length.
+
+    Args:
+        told: list of `Story`.
+        follow: whether the place at the end, the marked word, becomes the new one, too. If not, it is the old one,
+            which nothing in the story tells any more.
+        seed: integer seed of the new places.
+
+    Returns:
+        A list of `Story`.
+    """
+    rng, found = random.Random(seed), []
+    for story in told:
+        ((_, start, end),) = (slot for slot in story.slots() if slot[0] == "where")
+        old = story.text[start:end]
+        new = rng.choice([place for place in PLACES if place != old and len(place) == len(old)])
+        text = story.text.replace(old, new, 2 if follow else 1)
+        found.append(Story(text, story.kinds))
+    return found
 
 
 def generate(language, seed=0, sizes=None):

@@ -9,7 +9,7 @@ KINDS = ("", "who", "where", "what", "pronoun")  # of a character; 0 depends on 
 _OPEN, _CLOSE = "[<({", "]>)}"
 _SPLIT = "# "
 CHECKSUMS = {
-    "en": "619d1cb7b6f22d44ad2d27dde87e55193827a4c9955c9e93d1e6ed7d8ebb8627",
+    "en": "ae54552cf5bc07c0ca89d22b443b2a50662df2448ded64d93e8db418d7d438f0",
     "ko": "5a1a32c98afef4b0f9f71818e0b7c3a5ff4298604c787dbd02540f8c9a010212",
 }
 
