@@ -90,7 +90,8 @@ class LanguageModel:
             weight.assign(value)
         optimizer = getattr(self.model, "optimizer", None)
         for variable in optimizer.variables if optimizer is not None else ():
-            variable.assign(ops.zeros_like(variable))
+            if "learning_rate" not in variable.path:
+                variable.assign(ops.zeros_like(variable))
 
     def begin(self, inputs):
         """Read the beginnings of texts: the start of a search, see `decoding`.
