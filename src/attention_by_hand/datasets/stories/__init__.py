@@ -12,7 +12,7 @@ from attention_by_hand.datasets.stories.english import PLACES, is_story
 from attention_by_hand.datasets.stories.files import KINDS, Story, read_marked
 
 LANGUAGES = {"en": "english", "ko": "korean"}
-SIZES = {"en": {"train": 2560, "validation": 256, "test": 256}, "ko": {"train": 1536, "validation": 128, "test": 128}}
+SIZES = {"en": {"train": 3200, "validation": 256, "test": 256}, "ko": {"train": 1536, "validation": 128, "test": 128}}
 STOP = "\n"  # before and after every story, and where a shorter one is filled up; id 0
 __all__ = ["KINDS", "LANGUAGES", "STOP", "Stories", "Story", "exchange_places", "is_story", "stories"]
 
@@ -43,8 +43,8 @@ class Stories:
         return np.array([self.alphabet.index(sign) for sign in text], "int32")
 
     def decode(self, ids):
-        """The text of ids (T,), up to the first stop."""
-        return "".join(self.alphabet[int(i)] for i in ids).split(STOP)[0]
+        """The text of ids (T,), up to the first stop; an id that is no character becomes �."""
+        return "".join(self.alphabet[i] if i < len(self.alphabet) else "�" for i in map(int, ids)).split(STOP)[0]
 
     def arrays(self, split, length=None):
         """Stories as arrays for a language model.

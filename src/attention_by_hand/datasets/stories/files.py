@@ -9,7 +9,7 @@ KINDS = ("", "who", "where", "what", "pronoun")  # of a character; 0 depends on 
 _OPEN, _CLOSE = "[<({", "]>)}"
 _SPLIT = "# "
 CHECKSUMS = {
-    "en": "ae54552cf5bc07c0ca89d22b443b2a50662df2448ded64d93e8db418d7d438f0",
+    "en": "cd7d1774142d8ec36a18584d2342f97a5b833b1ce718fb5ffddcc1b2ce0ebe00",
     "ko": "5a1a32c98afef4b0f9f71818e0b7c3a5ff4298604c787dbd02540f8c9a010212",
 }
 
