@@ -25,5 +25,4 @@ DIAGRAMS["language_model"] = Diagram(
         "draw next",
         "next tokens",
     ),
-    path=("draw next", "next tokens"),
 )

@@ -91,7 +91,7 @@ class LanguageModel:
         optimizer = getattr(self.model, "optimizer", None)
         for variable in optimizer.variables if optimizer is not None else ():
             if "learning_rate" not in variable.path:
-                variable.assign(ops.zeros_like(variable))
+                variable.assign(ops.zeros(variable.shape, variable.dtype))
 
     def begin(self, inputs):
         """Read the beginnings of texts: the start of a search, see `decoding`.

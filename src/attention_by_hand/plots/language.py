@@ -28,10 +28,10 @@ def bits_by_order(orders, series, lines, floor):
         ax = axes[0, 0]
         draw_curves(ax, orders, {label(name): y for name, y in series.items()})
         for number, (name, bits) in enumerate(lines.items()):
-            ax.axhline(bits, color=COLORS[number], lw=1.6, ls=(0, (6, 2)))
-            ax.text(orders[-1] + 0.25, bits, label(name), color=COLORS[number], va="center", fontsize=11)
+            ax.axhline(bits, color=COLORS[number], lw=1.8, ls=(0, (6, 2)))
+            ax.text(orders[0], bits + 0.03, label(name), color=COLORS[number], fontsize=11)
         ax.axhline(floor, color="black", lw=1.2, ls=":")
-        ax.text(orders[-1] + 0.25, floor - 0.06, label("floor"), va="center", fontsize=11)
+        ax.text(orders[-1], floor - 0.04, label("floor"), ha="right", va="top", fontsize=11)
         ax.set_ylim(0, 2.0)
         ax.set_xticks(list(orders))
         name_axes(ax, "plots.language.order", "plots.language.bits")
@@ -98,7 +98,7 @@ def drawn_from(panels, signs):
             heights = array(p)[list(signs.values())]
             ax.bar(range(len(signs)), heights, color=np.where(heights > 0, COLORS[0], "#ffffff"), width=0.7)
             for j in np.flatnonzero(heights == 0):
-                ax.text(j, 0.02, "×", ha="center", color=_INK, fontsize=11)
+                ax.text(j, 0.01, "×", ha="center", color=_INK, fontsize=11, transform=ax.get_xaxis_transform())
             ax.set_xticks(range(len(signs)), [fonts.label(sign) for sign in signs])
             ax.set_title(label, fontsize=12)
         name_axes(axes[0, 0], ylabel="plots.language.probability")
@@ -126,7 +126,7 @@ def induction(weights, tokens, gold, scores, chance):
         for t, s in np.argwhere(np.asarray(gold)):
             left.add_patch(Rectangle((s - 0.5, t - 0.5), 1, 1, fill=False, edgecolor=_INK, lw=1.3))
         for set_ticks in (left.set_xticks, left.set_yticks):
-            set_ticks(range(len(tokens)), tokens, fontsize=9)
+            set_ticks(range(len(tokens)), tokens, fontsize=10)
         name_axes(left, "plots.language.key", "plots.language.query")
         place, ticks = 0, []
         for number, (name, blocks) in enumerate(scores.items()):
@@ -139,8 +139,8 @@ def induction(weights, tokens, gold, scores, chance):
                 ticks.append((place + (len(heads) - 1) / 2, words))
                 place += len(heads) + 1
         right.set_xticks(*zip(*ticks, strict=True))
-        right.axhline(chance, color="black", ls=":", lw=1.4)
-        right.text(place - 1, chance + 0.02, strings.text("plots.language.chance"), ha="right", fontsize=11)
+        right.axhline(chance, color="black", ls=":", lw=1.6, label=strings.text("plots.language.chance"))
+        right.legend(frameon=False, loc="upper right", fontsize=11)
         right.set_ylim(0, 1)
         name_axes(right, ylabel="plots.language.prefix_matching")
     return figure
