@@ -1,10 +1,16 @@
 """Rows that repeat: what follows is known from the second round on; the score of a head that looks it up; bits."""
 
+import hashlib
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from attention_by_hand.datasets import repeated_tokens
 from attention_by_hand.metrics import bits, prefix_matching
+
+CARD = Path(__file__).parents[2] / "data" / "repeated_tokens.md"
 
 
 @pytest.mark.parametrize("seed", [0, 1])
@@ -70,3 +76,22 @@ def test_bits_are_minus_the_logarithm_to_the_base_of_two():
 def test_shapes_that_do_not_belong_together_are_named(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def checksum(data):
+    """SHA-256 over names, dtypes, shapes and little-endian bytes of all arrays."""
+    digest = hashlib.sha256()
+    for name in sorted(data):
+        array = data[name].astype(data[name].dtype.newbyteorder("<"))
+        digest.update(f"{name} {array.dtype.str} {array.shape}".encode() + array.tobytes())
+    return digest.hexdigest()
+
+
+def test_the_card_states_checksums_and_the_share_of_known_steps():
+    text = CARD.read_text(encoding="utf-8")
+    stated = dict(re.findall(r"`repeated_tokens\(([^`]*)\)` \| `([0-9a-f]{64})`", text))
+    assert len(stated) == 3
+    for call, digest in stated.items():
+        assert checksum(repeated_tokens(**eval(f"dict(count={call})"))) == digest, call
+    data = repeated_tokens(4800, 32, symbols=16, shortest=4, longest=12, seed=0)
+    assert f"{data['weight'].mean():.3f} of all steps" in text
