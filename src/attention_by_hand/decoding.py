@@ -183,3 +183,99 @@ class _Search:
     def best(self):
         """The best candidate of every input; one that ended goes before one that did not."""
         return [max(candidates, key=lambda c: (c[3], c[1])) for candidates in self.finished]
+
+
+def sample(
+    model, inputs, start, end, max_length, temperature=1.0, top_k=None, top_p=None, seed=0
+):  # the model's own distribution, unless told otherwise
+    """Draw every token by chance, feed it back, until the end token comes.
+
+    Args:
+        model, inputs, start, end, max_length: as in `greedy`.
+        temperature, top_k, top_p: what is drawn from, see `next_distribution`. At temperature 0, and with `top_k` 1,
+            this is `greedy`.
+        seed: integer seed of the draws.
+
+    Returns:
+        A `Decoded`; `scores` are log-probabilities under the model itself, whatever was drawn from.
+
+    Raises:
+        ValueError: no input, a limit below 1, or as `next_distribution`.
+    """
+    if max_length < 1:
+        raise ValueError(f"max_length must be at least 1; got {max_length}")
+    inputs = tree.map_structure(np.asarray, inputs)
+    number = len(tree.flatten(inputs)[0])
+    if not number:
+        raise ValueError("inputs must have at least one row; got none")
+    rng, state, last = np.random.default_rng(seed), model.begin(inputs), np.full(number, start, "int32")
+    chosen, log_probs, seen = [], [], []
+    ended = np.zeros(number, bool)
+    while len(chosen) <= max_length and not ended.all():  # one token too many shows whether the end comes in time
+        steps, state, weights = model.step(last, state)
+        steps = np.asarray(steps, "float64")  # (N, V)
+        shares = np.cumsum(next_distribution(steps, temperature, top_k, top_p), axis=1)  # (N, V)
+        last = (shares <= rng.random((number, 1)) * shares[:, -1:]).sum(axis=1).astype("int32")  # (N,)
+        chosen.append(last)
+        log_probs.append(np.take_along_axis(steps, last[:, None], axis=1)[:, 0])
+        seen.append(None if weights is None else np.asarray(weights))
+        ended |= last == end
+    return _drawn(np.stack(chosen, 1), np.stack(log_probs, 1), seen, end, max_length)
+
+
+def _drawn(chosen, log_probs, seen, end, max_length):
+    """The `Decoded` of tokens and their log-probabilities, both (N, steps), that go on after the end."""
+    tokens, scores, weights, finished = [], [], [], []
+    for n, row in enumerate(chosen):
+        ends = np.flatnonzero(row == end)
+        length = ends[0] if len(ends) else max_length
+        tokens.append(row[:length].tolist())
+        scores.append(log_probs[n, : length + 1 if len(ends) else max_length].sum())
+        finished.append(len(ends) > 0)
+        if seen[0] is not None:
+            weights.append(np.stack([each[n] for each in seen[: length + 1]]))
+    return Decoded(tokens, np.array(scores), weights or None, np.array(finished))
+
+
+def next_distribution(log_probs, temperature=1.0, top_k=None, top_p=None):
+    """The probabilities that `sample` draws from: reshaped by a temperature, then cut.
+
+        p_w ∝ exp(log p_w / temperature), then only the `top_k` largest, then the fewest whose sum is `top_p`
+
+    After each cut the rest is divided by its sum. Of equal ones the first is kept.
+
+    Args:
+        log_probs: the model's, (N, V).
+        temperature: below 1 sharpens, above 1 flattens; 0 leaves the most probable token alone.
+        top_k: how many tokens to keep, from 1 on; all when None.
+        top_p: share of the probability to keep, in (0, 1]; all when None.
+
+    Returns:
+        Probabilities (N, V) in float64.
+
+    Raises:
+        ValueError: a temperature below 0, `top_k` below 1, or `top_p` outside of (0, 1].
+
+    Source: top-k: Fan et al. 2018, "Hierarchical Neural Story Generation"; top-p: Holtzman et al. 2020, "The Curious
+    Case of Neural Text Degeneration", §3.1.
+    """
+    if not temperature >= 0:
+        raise ValueError(f"temperature must be at least 0; got {temperature}")
+    if top_k is not None and top_k < 1:
+        raise ValueError(f"top_k must be at least 1, or None; got {top_k}")
+    if top_p is not None and not 0 < top_p <= 1:
+        raise ValueError(f"top_p must be in (0, 1], or None; got {top_p}")
+    scores = np.asarray(log_probs, "float64")
+    best = scores.max(axis=1, keepdims=True)
+    order = np.argsort(-scores, axis=1, kind="stable")  # (N, V), most probable first
+    rank = np.argsort(order, axis=1)  # (N, V) place of each token in that order
+    with np.errstate(invalid="ignore"):
+        p = np.exp((scores - best) / temperature) if temperature else (rank == 0).astype("float64")
+    p = np.where(rank < (top_k or p.shape[1]), p, 0.0)
+    p /= p.sum(axis=1, keepdims=True)
+    if top_p is not None:
+        before = np.cumsum(np.take_along_axis(p, order, axis=1), axis=1)  # (N, V) sums up to and with each
+        before = before - np.take_along_axis(p, order, axis=1)
+        p = np.where(np.take_along_axis(before, rank, axis=1) < top_p, p, 0.0)
+        p /= p.sum(axis=1, keepdims=True)
+    return p

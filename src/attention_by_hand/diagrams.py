@@ -7,6 +7,7 @@ from attention_by_hand import (  # noqa: F401 (all but the last add drawings)
     bert_drawings,
     captioner_drawings,
     decoder_drawings,
+    language_drawings,
     seq2seq_drawings,
     sequence_drawings,
     spatial_drawings,

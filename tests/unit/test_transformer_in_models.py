@@ -225,3 +225,16 @@ def test_bad_number_of_layers_and_bad_caches_are_refused_by_name():
             stack(step, cache=cache, position=position)
     with pytest.raises(ValueError, match="cache must be a list with one entry for each of 2 blocks"):
         stack(step, cache=cache[:1], position=0)
+
+
+@pytest.mark.parametrize("kind", [TransformerEncoder, TransformerDecoder])
+def test_a_functional_model_gives_each_block_its_own_weights(rng, kind):
+    inputs = keras.Input((TQ, D))
+    stack = kind(2, H, MLP)
+    model = keras.Model(inputs, stack(inputs, use_causal_mask=True, return_attention_scores=True)[1])
+    x = rng.normal(size=(B, TQ, D)).astype("float32")
+    found = [backend.to_numpy(w) for w in model(x)]
+    expected = [backend.to_numpy(w) for w in stack(x, use_causal_mask=True, return_attention_scores=True)[1]]
+    assert np.abs(found[0] - found[1]).max() > 1e-3
+    for one, other in zip(found, expected, strict=True):
+        assert one == pytest.approx(other, abs=1e-6)

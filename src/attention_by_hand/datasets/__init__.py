@@ -10,7 +10,9 @@ from attention_by_hand.datasets.length_batches import LengthBatches, translation
 from attention_by_hand.datasets.mark_pairs import mark_cells, mark_pairs, without_second
 from attention_by_hand.datasets.paraphrases import paraphrases, role_swaps, word_overlap
 from attention_by_hand.datasets.pronouns import echoes, pronoun_pairs, pronoun_places, pronoun_variants
+from attention_by_hand.datasets.pydoc_text import pydoc_paragraphs, pydoc_text
 from attention_by_hand.datasets.recall import keyed_recall, without_gold
+from attention_by_hand.datasets.repeats import repeated_tokens
 from attention_by_hand.datasets.scenes import (
     openmoji_scenes,
     scene_table,
@@ -21,14 +23,26 @@ from attention_by_hand.datasets.scenes import (
 )
 from attention_by_hand.datasets.shopping import shopping
 from attention_by_hand.datasets.stations import journey_text, last_station, without_stations
+from attention_by_hand.datasets.stories import (
+    KINDS,
+    Stories,
+    Story,
+    exchange_places,
+    is_story,
+    read_marked,
+    stories,
+)
 from attention_by_hand.datasets.tastes import likes_and_dislikes, taste_text, taste_vectors, without_answers
 from attention_by_hand.datasets.translation import Corpus, Pair, Vocabulary, sentence_text, translation
 from attention_by_hand.datasets.wordpiece import WordPiece, split_word
 
 __all__ = [
+    "KINDS",
     "Corpus",
     "LengthBatches",
     "Pair",
+    "Stories",
+    "Story",
     "Vocabulary",
     "WordPiece",
     "bae_sentences",
@@ -38,6 +52,8 @@ __all__ = [
     "delivery_log",
     "distance_text",
     "echoes",
+    "exchange_places",
+    "is_story",
     "journey_text",
     "keyed_recall",
     "last_station",
@@ -51,7 +67,11 @@ __all__ = [
     "pronoun_pairs",
     "pronoun_places",
     "pronoun_variants",
+    "pydoc_paragraphs",
+    "pydoc_text",
+    "read_marked",
     "recall_at_distance",
+    "repeated_tokens",
     "role_swaps",
     "scene_table",
     "scene_words",
@@ -61,6 +81,7 @@ __all__ = [
     "single_shapes",
     "spelled",
     "split_word",
+    "stories",
     "taste_text",
     "taste_vectors",
     "translation",

@@ -15,6 +15,7 @@ from attention_by_hand.metrics.baselines import (
 )
 from attention_by_hand.metrics.boxes import mass_chance, mass_in_box, pointing_chance, pointing_game
 from attention_by_hand.metrics.heads import Head, best_head, even_score, gold_pairs, head_scores
+from attention_by_hand.metrics.language import bits, prefix_matching
 from attention_by_hand.metrics.text import bleu, chrf, exact_match, token_accuracy
 from attention_by_hand.metrics.weights import entropy, linear_probe, mass_on_gold, top1_position_accuracy
 
@@ -23,6 +24,7 @@ __all__ = [
     "IBMModel1",
     "alignment_error_rate",
     "best_head",
+    "bits",
     "bleu",
     "chrf",
     "diagonal_links",
@@ -40,6 +42,7 @@ __all__ = [
     "mass_on_links",
     "pointing_chance",
     "pointing_game",
+    "prefix_matching",
     "sure_accuracy",
     "token_accuracy",
     "top1_position_accuracy",

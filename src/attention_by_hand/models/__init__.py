@@ -8,6 +8,8 @@ from attention_by_hand.models.captioner import Captioner
 from attention_by_hand.models.distance import UniformReader, distance_race, starts
 from attention_by_hand.models.exact_clock import ExactClock, Parts, forced_exact
 from attention_by_hand.models.extractor import build_extractor, extract, pretrain_extractor
+from attention_by_hand.models.kneser_ney import KneserNey, tune_kneser_ney
+from attention_by_hand.models.language_model import LanguageModel
 from attention_by_hand.models.log_reader import LogReader
 from attention_by_hand.models.loss_curve import LossCurve
 from attention_by_hand.models.mark_pairs import UniformGrid, pair_race, wide_field
@@ -26,6 +28,8 @@ __all__ = [
     "Captioner",
     "ChunkHeads",
     "ExactClock",
+    "KneserNey",
+    "LanguageModel",
     "LogReader",
     "LossCurve",
     "Parts",
@@ -59,6 +63,7 @@ __all__ = [
     "starts",
     "station_race",
     "taste_race",
+    "tune_kneser_ney",
     "wide_field",
     "write_safetensors",
 ]

@@ -7,6 +7,7 @@ from attention_by_hand.plots.additive import kernel_regression, recall_map
 from attention_by_hand.plots.captioning import scene_sheet, word_maps
 from attention_by_hand.plots.common import bars, curves, heatmap
 from attention_by_hand.plots.dot_product import accuracy_against_width, flattened, saturation, weights_against_width
+from attention_by_hand.plots.language import bits_by_order, drawn_from, induction, surprise
 from attention_by_hand.plots.mark_pairs import cell_maps, pair_sheet
 from attention_by_hand.plots.masks import leak_scores, mask_grids, reach_maps
 from attention_by_hand.plots.multi_head import chunk_maps, head_maps, head_scores
@@ -29,6 +30,7 @@ __all__ = [
     "bars",
     "beyond",
     "bias_maps",
+    "bits_by_order",
     "by_distance",
     "by_place",
     "by_things",
@@ -38,6 +40,7 @@ __all__ = [
     "costs",
     "curves",
     "dependence",
+    "drawn_from",
     "fading",
     "fading_gradient",
     "falling_loss",
@@ -47,6 +50,7 @@ __all__ = [
     "head_scores",
     "head_strips",
     "heatmap",
+    "induction",
     "kernel_regression",
     "leak_scores",
     "learned_distances",
@@ -60,6 +64,7 @@ __all__ = [
     "saturation",
     "scene_sheet",
     "seeds_and_weights",
+    "surprise",
     "table_and_bits",
     "teacher_forcing",
     "two_orders",
