@@ -4,6 +4,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import FancyBboxPatch, Patch
 
 from attention_by_hand import (  # noqa: F401 (all but the last add drawings)
+    block_drawings,
     captioner_drawings,
     decoder_drawings,
     seq2seq_drawings,

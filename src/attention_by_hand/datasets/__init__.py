@@ -6,6 +6,7 @@ from attention_by_hand.datasets.dates import dates
 from attention_by_hand.datasets.delivery_log import delivery_log, prefixes, without_tags
 from attention_by_hand.datasets.distance import distance_text, recall_at_distance, without_note
 from attention_by_hand.datasets.fetch import contents, match_and_fetch
+from attention_by_hand.datasets.forecast import forecast, forecast_text, without_town
 from attention_by_hand.datasets.length_batches import LengthBatches, translation_inputs
 from attention_by_hand.datasets.mark_pairs import mark_cells, mark_pairs, without_second
 from attention_by_hand.datasets.recall import keyed_recall, without_gold
@@ -50,6 +51,8 @@ __all__ = [
     "shopping",
     "single_shapes",
     "spelled",
+    "forecast",
+    "forecast_text",
     "taste_text",
     "taste_vectors",
     "translation",
@@ -57,6 +60,7 @@ __all__ = [
     "who_bites_whom",
     "without_answers",
     "without_gold",
+    "without_town",
     "without_note",
     "without_second",
     "without_stations",

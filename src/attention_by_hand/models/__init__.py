@@ -5,6 +5,7 @@ from attention_by_hand.models.bites import order_race
 from attention_by_hand.models.captioner import Captioner
 from attention_by_hand.models.distance import UniformReader, distance_race, starts
 from attention_by_hand.models.extractor import build_extractor, extract, pretrain_extractor
+from attention_by_hand.models.forecast import ReadOutMLP, UniformBlock, forecast_race
 from attention_by_hand.models.log_reader import LogReader
 from attention_by_hand.models.loss_curve import LossCurve
 from attention_by_hand.models.mark_pairs import UniformGrid, pair_race, wide_field
@@ -20,7 +21,9 @@ __all__ = [
     "ChunkHeads",
     "LogReader",
     "LossCurve",
+    "ReadOutMLP",
     "Translator",
+    "UniformBlock",
     "UniformGrid",
     "UniformHead",
     "UniformReader",
@@ -37,6 +40,7 @@ __all__ = [
     "recall_race",
     "starts",
     "station_race",
+    "forecast_race",
     "taste_race",
     "wide_field",
 ]

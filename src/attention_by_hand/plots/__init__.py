@@ -16,6 +16,7 @@ from attention_by_hand.plots.self_attention import bae_map, dependence, two_tabl
 from attention_by_hand.plots.seq2seq import by_place, by_things, falling_loss, teacher_forcing
 from attention_by_hand.plots.sequences import by_distance, costs, fading_gradient, reach_grid
 from attention_by_hand.plots.start import seeds_and_weights
+from attention_by_hand.plots.transformer import gradient_by_depth, rank_distance, warm_up
 from attention_by_hand.plots.translation import alignment_maps
 
 __all__ = [
@@ -38,6 +39,7 @@ __all__ = [
     "fading_gradient",
     "falling_loss",
     "flattened",
+    "gradient_by_depth",
     "head_maps",
     "head_scores",
     "heatmap",
@@ -47,6 +49,7 @@ __all__ = [
     "mask_grids",
     "pair_sheet",
     "products",
+    "rank_distance",
     "reach_grid",
     "reach_maps",
     "recall_map",
@@ -57,6 +60,7 @@ __all__ = [
     "teacher_forcing",
     "two_orders",
     "two_tables",
+    "warm_up",
     "waves",
     "weights_against_width",
     "word_maps",
