@@ -23,14 +23,15 @@ def forecast_text(tokens):
     return [*notes, f"{LEFT[person]}'s {RIGHT[relation]}?"]
 
 
-def forecast(count, seed=0):
-    """Texts with the weather in eight towns, and a question: in which town lives somebody, and what is the weather there?
+def forecast(count, size=20, seed=0):
+    """Texts with the weather in eight towns, and a question: where does somebody live, and what is the weather there?
 
     Where everybody lives is a fixed table, `LIVES`, drawn once: a fact of this world, to be learned in training. The
     weather is drawn anew for each text, another one for each town.
 
     Args:
         count: number of texts N.
+        size: number of people, and of relations, that are asked for: size² facts, at most 20².
         seed: integer seed.
 
     Returns:
@@ -39,12 +40,14 @@ def forecast(count, seed=0):
         1 … 12; `position` (N,), the step of that town's note.
 
     Raises:
-        ValueError: `count` is smaller than 1.
+        ValueError: `count` is smaller than 1, or `size` is not from 1 to 20.
     """
     if count < 1:
         raise ValueError(f"count must be at least 1; got {count}")
+    if not 1 <= size <= len(PEOPLE):
+        raise ValueError(f"size must be from 1 to {len(PEOPLE)}; got {size}")
     rng = np.random.default_rng(seed)
-    person, relation = rng.integers(len(PEOPLE), size=count), rng.integers(len(RELATIONS), size=count)
+    person, relation = rng.integers(size, size=(2, count))
     towns = _some(rng, count, len(TOWNS), len(TOWNS))  # (N, 8)
     weathers = _some(rng, count, len(WEATHER), len(TOWNS))  # of the note at each step
     town = LIVES[person, relation]
