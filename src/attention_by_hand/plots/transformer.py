@@ -50,9 +50,10 @@ def gradient_by_depth(norms):
                 label = strings.text("plots.transformer.depth", depth=depth)
                 ax.plot(np.arange(1, len(values) + 1), array(values), label=label, **look)
             ax.set_title(strings.text(f"plots.transformer.{name}"))
-            ax.set_ylim(bottom=0)
             name_axes(ax, "plots.transformer.block")
-        axes[0, 1].legend(frameon=False)
+        top = max(np.max(array(values)) for depths in norms.values() for values in depths.values())
+        axes[0, 0].set_ylim(0, 1.1 * top)  # both: the axis is shared
+        axes[0, 1].legend(frameon=False, loc="lower left")
         name_axes(axes[0, 0], ylabel="plots.transformer.norm")
     return figure
 
@@ -76,8 +77,9 @@ def warm_up(losses, steps, guess):
             label = strings.text(f"plots.transformer.{'with' if warmed else 'without'}", order=_order(order))
             ax.plot(steps * np.arange(1, len(values) + 1), array(values), label=label, **look)
         ax.axhline(guess, color="#5c5c5c", lw=1.2, ls=":")
-        ax.text(steps, guess + 0.03, strings.text("plots.transformer.guess"), color="#5c5c5c", fontsize=10)
-        ax.set_ylim(bottom=0)
+        end = steps * len(values)
+        ax.text(end, guess + 0.03, strings.text("plots.transformer.guess"), ha="right", color="#5c5c5c", fontsize=10)
+        ax.set_ylim(0, 1.1 * max(guess, *(np.max(array(values)) for values in losses.values())))
         ax.legend(frameon=False, fontsize=11)
         name_axes(ax, "plots.transformer.step", "plots.transformer.loss")
     return figure
