@@ -5,6 +5,7 @@ from matplotlib.patches import FancyBboxPatch, Patch
 
 from attention_by_hand import (  # noqa: F401 (all but the last add drawings)
     bert_drawings,
+    block_drawings,
     captioner_drawings,
     decoder_drawings,
     language_drawings,

@@ -23,6 +23,13 @@ def test_the_quick_table_holds_both_blocks_and_both_orders_with_both_masks():
     assert table.cases == len(table.groups) == 4 and table.ok
 
 
+def test_a_chapter_may_choose_which_blocks_it_compares():
+    table = parity.run_transformer(quick=True, kinds=["encoder"])
+    assert table.cases == 2 and table.ok
+    with pytest.raises(ValueError, match="kinds must be among encoder, decoder, decoder_only; got 'encode'"):
+        parity.run_transformer(kinds=["encode"])
+
+
 class Unmasked(TransformerDecoderBlock):
     """Sees the memory's padding."""
 

@@ -44,6 +44,15 @@ EXAMPLES = {
         SCENES["images"][0], SCENES["captions"][0], numbers(8, 4, 4), *(x[0] for x in datasets.word_boxes(SCENES))
     ),
     "alignment_maps": lambda: plots.alignment_maps([numbers(4, 5), numbers(3, 4)], [LINKED, LINKED]),
+    "rank_distance": lambda: plots.rank_distance(
+        {name: numbers(4) ** number for number, name in enumerate(("skip+mlp", "skip", "mlp", "neither"), start=1)}
+    ),
+    "gradient_by_depth": lambda: plots.gradient_by_depth(
+        {order: {depth: numbers(depth) for depth in (2, 6)} for order in ("post", "pre")}
+    ),
+    "warm_up": lambda: plots.warm_up(
+        {("post", False): numbers(5), ("post", True): numbers(5), ("pre", False): numbers(5)}, steps=16, guess=2.3
+    ),
     "bars": lambda: plots.bars(KOREAN, numbers(4), title=TITLE),
     "curves": lambda: plots.curves([2, 4, 8], {"a": numbers(3), "전력": numbers(3)}, title=TITLE, log="xy"),
     "heatmap": lambda: plots.heatmap(WEIGHTS, ["transformer", "attention"], KOREAN, title=TITLE),

@@ -6,6 +6,7 @@ from attention_by_hand.datasets.dates import dates
 from attention_by_hand.datasets.delivery_log import delivery_log, prefixes, without_tags
 from attention_by_hand.datasets.distance import distance_text, recall_at_distance, without_note
 from attention_by_hand.datasets.fetch import contents, match_and_fetch
+from attention_by_hand.datasets.forecast import forecast, forecast_text, without_town
 from attention_by_hand.datasets.length_batches import LengthBatches, translation_inputs
 from attention_by_hand.datasets.mark_pairs import mark_cells, mark_pairs, without_second
 from attention_by_hand.datasets.paraphrases import paraphrases, role_swaps, word_overlap
@@ -53,6 +54,8 @@ __all__ = [
     "distance_text",
     "echoes",
     "exchange_places",
+    "forecast",
+    "forecast_text",
     "is_story",
     "journey_text",
     "keyed_recall",
@@ -93,6 +96,7 @@ __all__ = [
     "without_second",
     "without_stations",
     "without_tags",
+    "without_town",
     "word_boxes",
     "word_overlap",
 ]

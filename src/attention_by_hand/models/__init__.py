@@ -8,6 +8,7 @@ from attention_by_hand.models.captioner import Captioner
 from attention_by_hand.models.distance import UniformReader, distance_race, starts
 from attention_by_hand.models.exact_clock import ExactClock, Parts, forced_exact
 from attention_by_hand.models.extractor import build_extractor, extract, pretrain_extractor
+from attention_by_hand.models.forecast import ReadOutMLP, UniformBlock, forecast_race
 from attention_by_hand.models.kneser_ney import KneserNey, tune_kneser_ney
 from attention_by_hand.models.language_model import LanguageModel
 from attention_by_hand.models.log_reader import LogReader
@@ -33,9 +34,11 @@ __all__ = [
     "LogReader",
     "LossCurve",
     "Parts",
+    "ReadOutMLP",
     "Recomputing",
     "TransformerTranslator",
     "Translator",
+    "UniformBlock",
     "UniformGrid",
     "UniformHead",
     "UniformReader",
@@ -48,6 +51,7 @@ __all__ = [
     "extract",
     "fetch_race",
     "forced_exact",
+    "forecast_race",
     "load_bert",
     "load_map",
     "mean_of_tokens",

@@ -113,18 +113,26 @@ def transformer_cases():
     return [TransformerCase(*case, seed) for seed, case in enumerate(c for c in cases if c[0] == "encoder" or c[3])]
 
 
-def run_transformer(quick=False):
+def run_transformer(quick=False, kinds=None):
     """Compare outputs, weights of every attention, and the gradients by inputs and by every weight.
 
     Args:
-        quick: encoder and decoder, with padding and the causal mask, pre- and post-norm, 4 cases: for a chapter.
+        quick: with padding and the causal mask only, pre- and post-norm: for a chapter.
+        kinds: which of `KINDS`; when None all, or encoder and decoder if `quick`.
 
     Returns:
         A `Table`: print it, or call its `check()`.
+
+    Raises:
+        ValueError: there is no such kind.
     """
+    kinds = (KINDS[:2] if quick else KINDS) if kinds is None else kinds
+    for kind in kinds:
+        if kind not in KINDS:
+            raise ValueError(f"kinds must be among {', '.join(KINDS)}; got {kind!r}")
     table = Table(strings.text("parity.transformer.title"))
     for case in transformer_cases():
-        if not quick or (case.padding and case.causal and case.kind != "decoder_only"):
+        if case.kind in kinds and (not quick or (case.padding and case.causal)):
             table.add(case, compare_transformer(case))
     return table
 

@@ -18,6 +18,7 @@ from attention_by_hand.plots.self_attention import bae_map, dependence, two_tabl
 from attention_by_hand.plots.seq2seq import by_place, by_things, falling_loss, teacher_forcing
 from attention_by_hand.plots.sequences import by_distance, costs, fading_gradient, reach_grid
 from attention_by_hand.plots.start import seeds_and_weights
+from attention_by_hand.plots.transformer import gradient_by_depth, rank_distance, warm_up
 from attention_by_hand.plots.transformer_translation import by_updates, head_rates
 from attention_by_hand.plots.translation import alignment_maps
 
@@ -45,6 +46,7 @@ __all__ = [
     "fading_gradient",
     "falling_loss",
     "flattened",
+    "gradient_by_depth",
     "head_maps",
     "head_rates",
     "head_scores",
@@ -58,6 +60,7 @@ __all__ = [
     "pair_sheet",
     "paraphrase_scatter",
     "products",
+    "rank_distance",
     "reach_grid",
     "reach_maps",
     "recall_map",
@@ -69,6 +72,7 @@ __all__ = [
     "teacher_forcing",
     "two_orders",
     "two_tables",
+    "warm_up",
     "waves",
     "weights_against_width",
     "word_maps",
