@@ -58,13 +58,25 @@ def head_strips(found, even):
         size = {"width": 9.0, "height": 1.5 + 0.85 * len(found)}
         figure, axes = picture(title="plots.head_strips.title", **size)
         ax, rng = axes[0, 0], np.random.default_rng(0)
+        rest = [np.delete(h.every.ravel(), h.layer * h.every.shape[1] + h.head) for h in found.values()]
+        heights = [row + rng.uniform(-0.22, 0.22, len(x)) for row, x in enumerate(rest)]  # so that no dot hides another
+        look = {
+            "color": COLORS[0],
+            "alpha": 0.45,
+            "markersize": 6,
+            "ls": "",
+            "label": strings.text("plots.head_strips.others"),
+        }
+        ax.plot(np.concatenate(rest), np.concatenate(heights), MARKERS[0], **look)
+        look = {"color": COLORS[1], "markersize": 17, "markeredgecolor": "white", "ls": ""}
+        ax.plot(
+            [h.score for h in found.values()],
+            range(len(found)),
+            "*",
+            label=strings.text("plots.head_strips.chosen"),
+            **look,
+        )
         for row, (name, head) in enumerate(found.items()):
-            scores = np.delete(head.every.ravel(), head.layer * head.every.shape[1] + head.head)
-            heights = row + rng.uniform(-0.22, 0.22, len(scores))  # so that dots do not hide each other
-            label = strings.text("plots.head_strips.others") if row == 0 else None
-            ax.plot(scores, heights, MARKERS[0], color=COLORS[0], alpha=0.45, markersize=6, ls="", label=label)
-            label = strings.text("plots.head_strips.chosen") if row == 0 else None
-            ax.plot(head.score, row, "*", color=COLORS[1], markersize=17, markeredgecolor="white", label=label)
             ax.annotate(head.name, (head.score, row), (0, 11), textcoords="offset points", ha="center", fontsize=11)
             label = strings.text("plots.head_strips.even") if row == 0 else None
             ax.plot([even[name]] * 2, [row - 0.36, row + 0.36], ls=":", color="black", lw=1.8, label=label)
