@@ -53,6 +53,21 @@ EXAMPLES = {
     "warm_up": lambda: plots.warm_up(
         {("post", False): numbers(5), ("post", True): numbers(5), ("pre", False): numbers(5)}, steps=16, guess=2.3
     ),
+    "by_updates": lambda: plots.by_updates({"RNN": ([25, 50], numbers(2)), "mean": ([25, 50, 75], numbers(3))}),
+    "head_rates": lambda: plots.head_rates(numbers(2, 3), numbers(2), (1, 2), {"IBM": 0.11, "chance": 0.88}),
+    "bits_by_order": lambda: plots.bits_by_order(
+        [1, 2, 3],
+        {"all": numbers(3), "far": numbers(3)[::-1]},
+        {"transformer_all": 0.25, "transformer_far": 0.12},
+        floor=0.2,
+    ),
+    "surprise": lambda: plots.surprise(
+        "미나는 사과를", {"ngram": numbers(7), "transformer": numbers(7)}, [0, 0, 1, 1, 0, 2, 2]
+    ),
+    "drawn_from": lambda: plots.drawn_from({"τ = 1": numbers(3), "top-k": numbers(3)}, {"x": 2, "y": 0}),
+    "induction": lambda: plots.induction(
+        numbers(3, 3), list("aba"), numbers(3, 3) > 0.5, {"two": numbers(2, 2), "one": numbers(1, 2)}, chance=0.12
+    ),
     "bars": lambda: plots.bars(KOREAN, numbers(4), title=TITLE),
     "curves": lambda: plots.curves([2, 4, 8], {"a": numbers(3), "전력": numbers(3)}, title=TITLE, log="xy"),
     "heatmap": lambda: plots.heatmap(WEIGHTS, ["transformer", "attention"], KOREAN, title=TITLE),

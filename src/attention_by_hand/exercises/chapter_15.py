@@ -67,7 +67,10 @@ def _nucleus_inputs(rng):
         sums = np.cumsum(np.sort(p, axis=1)[:, ::-1], axis=1)
         kept = (sums < share).sum(axis=1) + 1
         cuts_from_below = (p.max(axis=1) < 0.99 - share).any()  # or who keeps the smallest keeps all
-        if np.abs(sums - share).min() > 0.01 and np.ptp(kept) > 0 and (kept > 1).all() and cuts_from_below:
+        other = (sums < 1 - share).sum(axis=1) + 1  # what "complement" keeps: no other answer keeps as many in each row
+        apart = all((other != answer).any() for answer in (kept, kept - 1, kept[:1]))
+        clear = min(np.abs(sums - share).min(), np.abs(sums - 1 + share).min()) > 0.01
+        if clear and apart and np.ptp(kept) > 0 and (kept > 1).all() and cuts_from_below:
             return p.astype("float32"), share
 
 
