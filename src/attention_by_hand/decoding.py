@@ -185,9 +185,7 @@ class _Search:
         return [max(candidates, key=lambda c: (c[3], c[1])) for candidates in self.finished]
 
 
-def sample(
-    model, inputs, start, end, max_length, temperature=1.0, top_k=None, top_p=None, seed=0
-):  # the model's own distribution, unless told otherwise
+def sample(model, inputs, start, end, max_length, temperature=1.0, top_k=None, top_p=None, seed=0):
     """Draw every token by chance, feed it back, until the end token comes.
 
     Args:
