@@ -199,12 +199,13 @@ def value_and_grad(function, inputs=(), variables=()):
     return value, *gradients
 
 
-def differentiate(function, variables=()):
+def differentiate(function, variables=(), compiled=False):
     """Like `value_and_grad`, for a function with further results, and to be called many times.
 
     Args:
         function: called as `function(*inputs, *others)` with tensors; returns `(scalar, extras)`.
         variables: Keras variables to differentiate by.
+        compiled: on jax, compile the whole at once instead of every operation alone: for functions of many steps.
 
     Returns:
         A callable `run(inputs, others=())`, with `inputs` to differentiate by and `others` arrays or None, which
@@ -230,7 +231,8 @@ def differentiate(function, variables=()):
                 raise ValueError(f"function must return a scalar; got shape {tuple(value.shape)}")
             return value, extras
 
-        value, extras, found = engine(checked, tensors, variables)
+        options = {"compiled": compiled} if name() == "jax" else {}
+        value, extras, found = engine(checked, tensors, variables, **options)
         likes = [*tensors, *variables]
         found = [np.zeros(x.shape, "float32") if g is None else to_numpy(g) for g, x in zip(found, likes, strict=True)]
         return float(to_numpy(value)), [to_numpy(x) for x in extras], found[: len(tensors)], found[len(tensors) :]
@@ -250,7 +252,7 @@ def _grad_torch(function, tensors, variables):
         return value, extras, torch.autograd.grad(value, wanted, allow_unused=True)
 
 
-def _grad_jax(function, tensors, variables):
+def _grad_jax(function, tensors, variables, compiled):
     import jax
 
     def pure(inputs, values):
@@ -258,6 +260,7 @@ def _grad_jax(function, tensors, variables):
             return function(*inputs)
 
     compute = jax.value_and_grad(pure, argnums=(0, 1), has_aux=True)
+    compute = jax.jit(compute) if compiled else compute
     (value, extras), (inputs, values) = compute(tensors, [v.value for v in variables])
     return value, extras, [*inputs, *values]
 

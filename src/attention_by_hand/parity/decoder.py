@@ -136,8 +136,8 @@ def compare_decoder(case, decoder=None):
 
     names = [w.name for w in decoder.trainable_variables]
     with backend.highest_precision():
-        mine = backend.differentiate(ours, decoder.trainable_variables)(inputs)
-        theirs = backend.differentiate(builtin, [steps.variables[name] for name in names])(inputs)
+        mine = backend.differentiate(ours, decoder.trainable_variables, compiled=True)(inputs)
+        theirs = backend.differentiate(builtin, [steps.variables[name] for name in names], compiled=True)(inputs)
     result = Comparison()
     quantities = ["output states", "weights", "output contexts", "d/d x", "d/d memory", "d/d initial_state"]
     quantities = quantities[: 3 + len(inputs)] + [f"d/d weight {name}" for name in names]
